@@ -1,0 +1,5 @@
+"""``python -m symmem``."""
+
+from symmem.cli import main
+
+main()

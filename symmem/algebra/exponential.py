@@ -1,0 +1,166 @@
+"""Exponential polynomials: the exact field in which gains, weights and finite-n sums live.
+
+An element is a rational function of the parameters, of an index such as n, and of the powers ``beta^n``.
+Distinct bases are independent generators, so a bias correction cancels its gain by an ordinary gcd.
+Summation and limits are in :mod:`symmem.algebra.sums`; writing back is in :mod:`symmem.algebra.writing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol
+
+from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.rational import Quotient, RationalField
+
+INDICES = (STEP, PAST)
+
+
+@dataclass(frozen=True)
+class ExponentialField:
+    """``Q(constants)(n, s, base^n, base^s, ...)``.
+
+    ``constants`` are the generators free of the indices: parameters, and scalars such as ``sqrt(eps)`` that
+    are not rational in them.  ``bases`` are what is raised to an index.
+    """
+
+    constants: tuple[Expr, ...]
+    bases: tuple[Expr, ...]
+    indices: tuple[Symbol, ...] = INDICES
+
+    @cached_property
+    def rationals(self) -> RationalField:
+        size = len(self.indices) * (1 + len(self.bases)) + len(self.constants)
+        return RationalField(tuple(f"g{position}" for position in range(size)))
+
+    @cached_property
+    def _known(self) -> dict[Expr, Quotient | None]:
+        return {}
+
+    def index_position(self, index: Symbol) -> int:
+        return self.indices.index(index)
+
+    def power_position(self, base: int, index: Symbol) -> int:
+        """The position of the generator ``bases[base] ** index``."""
+        return len(self.indices) * (1 + base) + self.index_position(index)
+
+    def power_positions(self, index: Symbol) -> tuple[int, ...]:
+        return tuple(self.power_position(base, index) for base in range(len(self.bases)))
+
+    def positions(self, index: Symbol) -> tuple[int, ...]:
+        """All generators that depend on ``index``."""
+        return (self.index_position(index), *self.power_positions(index))
+
+    def meaning(self, position: int) -> Expr:
+        """The SymPy expression that the generator at ``position`` stands for."""
+        count = len(self.indices)
+        if position < count:
+            return self.indices[position]
+        base, index = divmod(position - count, count)
+        if base < len(self.bases):
+            return Pow(self.bases[base], self.indices[index])
+        return self.constants[position - count * (1 + len(self.bases))]
+
+    def number(self, value: int) -> Quotient:
+        return self.rationals.number(value)
+
+    def read(self, expression: Expr) -> Quotient | None:
+        """The element equal to ``expression``, or None where it is not in the field."""
+        if expression not in self._known:
+            self._known[expression] = self._read(expression)
+        return self._known[expression]
+
+    def _read(self, expression: Expr) -> Quotient | None:
+        if isinstance(expression, Rational):
+            return self.rationals.number(Fraction(int(expression.p), int(expression.q)))
+        if expression in self.constants:
+            position = len(self.indices) * (1 + len(self.bases)) + self.constants.index(expression)
+            return self.rationals.generator(position)
+        if expression in self.indices:
+            return self.rationals.generator(self.index_position(expression))
+        if isinstance(expression, Pow):
+            return self._read_power(expression.base, expression.exp)
+        if isinstance(expression, (Add, Mul)):
+            elements = [self.read(argument) for argument in expression.args]
+            result = self.number(0 if isinstance(expression, Add) else 1)
+            for element in elements:
+                if element is None:
+                    return None
+                result = result + element if isinstance(expression, Add) else result * element
+            return result
+        return None
+
+    def _read_power(self, base: Expr, exponent: Expr) -> Quotient | None:
+        if isinstance(exponent, Integer):
+            element = self.read(base)
+            return None if element is None else element ** int(exponent)
+        slopes = linear_exponent(exponent, self.indices)
+        if slopes is None:
+            return None
+        result = self.number(1)
+        for factor in Mul.make_args(base):
+            if isinstance(factor, Pow) and isinstance(factor.exp, Integer):
+                inner = self._read_power(factor.base, factor.exp * exponent)
+            elif factor in self.bases:
+                inner = self.read(factor)
+                inner = None if inner is None else inner ** slopes[-1]
+                for index, slope in zip(self.indices, slopes[:-1], strict=True):
+                    position = self.power_position(self.bases.index(factor), index)
+                    inner = None if inner is None else inner * self.rationals.generator(position) ** slope
+            else:
+                return None
+            if inner is None:
+                return None
+            result = result * inner
+        return result
+
+
+def linear_exponent(exponent: Expr, indices: Iterable[Symbol]) -> tuple[int, ...] | None:
+    """``(a, c, ..., d)`` of the exponent ``a n + c s + ... + d`` with integers, or None."""
+    slopes, rest = [], exponent.expand()
+    for index in indices:
+        slope = rest.coeff(index, 1)
+        slopes.append(slope)
+        rest = rest - slope * index
+    slopes.append(rest)
+    if not all(isinstance(slope, Integer) for slope in slopes):
+        return None
+    return tuple(int(slope) for slope in slopes)
+
+
+def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] = INDICES) -> ExponentialField:
+    """The smallest field that holds the scalars among ``expressions`` as far as they can be held."""
+    constants: dict[Expr, None] = {}
+    bases: dict[Expr, None] = {}
+    seen: set[Expr] = set()
+    pending = list(expressions)
+    while pending:
+        expression = pending.pop(0)
+        if expression in seen or expression.is_Rational or expression in indices:
+            continue
+        seen.add(expression)
+        if isinstance(expression, Symbol):
+            if is_scalar(expression):
+                constants[expression] = None
+        elif isinstance(expression, Pow) and not isinstance(expression.exp, Integer):
+            if linear_exponent(expression.exp, indices) is not None:
+                for factor in Mul.make_args(expression.base):
+                    base = factor.base if isinstance(factor, Pow) and factor.exp.is_Integer else factor
+                    bases[base] = None
+                    pending.append(base)
+            elif is_scalar(expression) and not expression.free_symbols & set(indices):
+                constants[expression] = None
+            else:
+                pending.extend(expression.args)
+        elif isinstance(expression, (Add, Mul, Pow)) or not is_scalar(expression):
+            pending.extend(expression.args)
+        elif not expression.free_symbols & set(indices):
+            constants[expression] = None
+        else:
+            pending.extend(expression.args)
+    ordered = sorted(constants, key=lambda constant: constant.sort_key())
+    return ExponentialField(tuple(ordered), tuple(sorted(bases, key=lambda base: base.sort_key())), indices)

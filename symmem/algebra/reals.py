@@ -1,0 +1,67 @@
+"""Rules that hold because every vector is real: roots of squares are absolute values.
+
+Symbols carry no assumptions (see :mod:`symmem.algebra.atoms`), so SymPy does not apply these by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sympy import Abs, Expr, Integer, Mul, Pow, Rational, sign
+
+from symmem.algebra.atoms import is_scalar
+
+
+def real_power(base: Expr, exponent: Expr) -> Expr:
+    """``base**exponent`` with ``(c x^(2k))^(p/2) = c^(p/2) |x|^(kp)`` for vectors x."""
+    if not (isinstance(exponent, Rational) and exponent.q == 2):
+        return Pow(base, exponent)
+    outside, inside = [], []
+    for factor in Mul.make_args(base):
+        root, power = factor.as_base_exp()
+        if not is_scalar(root) and isinstance(power, Integer) and power % 2 == 0:
+            outside.append(Pow(Abs(root), power * exponent))
+        else:
+            inside.append(factor)
+    return real_product([*outside, Pow(Mul(*inside), exponent)])
+
+
+def real_product(factors: Iterable[Expr]) -> Expr:
+    """The product with ``x sign(x) = |x|``, ``x^2 / |x| = |x|``, and no even power of ``|x|``."""
+    product = Mul(*factors)
+    if not product.has(Abs, sign):
+        return product
+    powers: dict[Expr, Expr] = {}
+    for factor in Mul.make_args(product):
+        base, exponent = factor.as_base_exp()
+        if isinstance(base, sign) and isinstance(exponent, Integer):
+            # sign(x) = |x| / x off its jump, so sign(x)^2 = 1 and x sign(x) = |x|.
+            inner = base.args[0]
+            _raise(powers, Abs(inner), exponent % 2)
+            _raise(powers, inner, -(exponent % 2))
+        else:
+            _raise(powers, base, exponent)
+    for base, exponent in list(powers.items()):
+        if isinstance(base, Abs):
+            _settle(powers, base, exponent)
+    return Mul(*(Pow(base, exponent) for base, exponent in powers.items()))
+
+
+def _raise(powers: dict[Expr, Expr], base: Expr, exponent: Expr) -> None:
+    powers[base] = powers.get(base, Integer(0)) + exponent
+
+
+def _settle(powers: dict[Expr, Expr], absolute: Abs, exponent: Expr) -> None:
+    """Writes ``|x|^p x^q`` with as few factors as p and q allow, and ``|x| / x`` as a sign."""
+    plain = absolute.args[0]
+    other = powers.get(plain, Integer(0))
+    if not (isinstance(exponent, Integer) and isinstance(other, Integer)):
+        return
+    if (exponent, other) in ((1, -1), (-1, 1)) and not is_scalar(plain):
+        powers[absolute], powers[plain] = Integer(exponent), Integer(other)
+    elif exponent % 2 == 0:
+        powers[absolute], powers[plain] = Integer(0), other + exponent
+    elif other % 2 == 0:
+        powers[absolute], powers[plain] = other + exponent, Integer(0)
+    else:
+        powers[absolute], powers[plain] = exponent + other - 1, Integer(1)

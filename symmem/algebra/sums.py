@@ -1,0 +1,135 @@
+"""Sums over an index and limits n -> infinity of exponential polynomials, in closed form.
+
+``sum_{s=0}^{n-1} s^p r^s`` is ``q(n) r^n - q(0)`` where q is the polynomial with ``r q(s+1) - q(s) = s^p``;
+for ``r = 1`` this is Faulhaber's polynomial.  Nothing is guessed: a sum that does not close is None, a limit
+that cannot be established is a :class:`NoLimit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import comb
+
+from sympy import Expr, Symbol
+
+from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.rational import Polynomial, Quotient, quotient
+
+
+class NoLimit(ArithmeticError):
+    """The limit n -> infinity does not exist, or is not known to exist; the message says why."""
+
+
+def definite_sum(field: ExponentialField, summand: Quotient, index: Symbol, upper: Symbol) -> Quotient | None:
+    """``sum_{index=0}^{upper-1} summand`` as an element free of ``index``, or None where it does not close.
+
+    It closes when the denominator contains the index in powers ``beta^index`` alone.
+    """
+    powers = field.power_positions(index)
+    shift, rest = _split_monomial(field, summand.denominator, powers)
+    if any(rest.degrees()[position] > 0 for position in field.positions(index)):
+        return None
+    groups: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], int]] = {}
+    at = field.index_position(index)
+    for exponents, coefficient in summand.numerator.to_dict().items():
+        key = (exponents[at], tuple(exponents[p] - shift[i] for i, p in enumerate(powers)))
+        kept = tuple(0 if i == at or i in powers else e for i, e in enumerate(exponents))
+        groups.setdefault(key, {})[kept] = coefficient
+    total = field.number(0)
+    for (degree, rates), coefficients in groups.items():
+        closed = _power_sum(field, degree, rates, upper)
+        total = total + quotient(field.rationals.polynomial(coefficients), rest) * closed
+    return total
+
+
+def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]) -> Quotient:
+    """The limit of ``element`` for ``index -> infinity``; ``base^index -> 0`` for the bases in ``vanishing``."""
+    powers = field.power_positions(index)
+    for position, base in zip(powers, field.bases, strict=True):
+        if base not in vanishing and element.depends_on([position]):
+            raise NoLimit(f"({base})**{index} is not known to vanish")
+    above = _without(field, element.numerator, powers)
+    below = _without(field, element.denominator, powers)
+    if below.is_zero():
+        if above.is_zero():
+            raise NoLimit("it depends on which of the decays is the fastest")
+        raise NoLimit("it grows without bound")
+    if above.is_zero():
+        return field.number(0)
+    at = field.index_position(index)
+    growth = above.degrees()[at] - below.degrees()[at]
+    if growth > 0:
+        raise NoLimit("it grows without bound")
+    if growth < 0:
+        return field.number(0)
+    return quotient(_leading(field, above, at), _leading(field, below, at))
+
+
+def _power_sum(field: ExponentialField, degree: int, rates: tuple[int, ...], upper: Symbol) -> Quotient:
+    """``sum_{s=0}^{upper-1} s^degree r^s`` with ``r = prod bases^rates``."""
+    ratio, ratio_to_upper = field.number(1), field.number(1)
+    for position, rate in enumerate(rates):
+        base = field.read(field.bases[position])
+        if base is None:
+            raise ValueError(f"the base {field.bases[position]} is not in its own field")
+        ratio = ratio * base**rate
+        ratio_to_upper = ratio_to_upper * field.rationals.generator(field.power_position(position, upper)) ** rate
+    polynomial = _faulhaber(field, degree) if ratio.is_one() else _eulerian(field, degree, ratio)
+    if ratio.is_one():
+        # r = 1 without the powers being absent (bases 1/2 and 1/4, say): r^n is 1 all the same.
+        ratio_to_upper = field.number(1)
+    n = field.rationals.generator(field.index_position(upper))
+    value = field.number(0)
+    for coefficient in reversed(polynomial):
+        value = value * n + coefficient
+    return value * ratio_to_upper - polynomial[0]
+
+
+def _eulerian(field: ExponentialField, degree: int, ratio: Quotient) -> list[Quotient]:
+    """The coefficients of the polynomial q with ``r q(s+1) - q(s) = s^degree``, for r other than 1."""
+    polynomial = [field.number(0)] * (degree + 1)
+    for power in range(degree, -1, -1):
+        value = field.number(1 if power == degree else 0)
+        for higher in range(power + 1, degree + 1):
+            value = value - ratio * field.number(comb(higher, power)) * polynomial[higher]
+        polynomial[power] = value / (ratio - field.number(1))
+    return polynomial
+
+
+def _faulhaber(field: ExponentialField, degree: int) -> list[Quotient]:
+    """The coefficients of the polynomial q with ``q(s+1) - q(s) = s^degree`` and ``q(0) = 0``."""
+    polynomial = [field.number(0)] * (degree + 2)
+    for power in range(degree, -1, -1):
+        value = field.number(1 if power == degree else 0)
+        for higher in range(power + 2, degree + 2):
+            value = value - field.number(comb(higher, power)) * polynomial[higher]
+        polynomial[power + 1] = value / field.number(power + 1)
+    return polynomial
+
+
+def _split_monomial(
+    field: ExponentialField, polynomial: Polynomial, positions: tuple[int, ...]
+) -> tuple[tuple[int, ...], Polynomial]:
+    """``(exponents, rest)``: the largest monomial in the generators at ``positions`` that divides, and the rest."""
+    terms = polynomial.to_dict()
+    least = tuple(min(exponents[p] for exponents in terms) for p in positions)
+    lower = dict(zip(positions, least, strict=True))
+    shifted = {tuple(e - lower.get(i, 0) for i, e in enumerate(exponents)): c for exponents, c in terms.items()}
+    return least, field.rationals.polynomial(shifted)
+
+
+def _without(field: ExponentialField, polynomial: Polynomial, positions: tuple[int, ...]) -> Polynomial:
+    """The polynomial with the generators at ``positions`` put to zero."""
+    kept = {e: c for e, c in polynomial.to_dict().items() if not any(e[p] for p in positions)}
+    return field.rationals.polynomial(kept)
+
+
+def _leading(field: ExponentialField, polynomial: Polynomial, at: int) -> Polynomial:
+    """The coefficient of the highest power of the generator at ``at``."""
+    degree = polynomial.degrees()[at]
+    top = {
+        tuple(0 if i == at else e for i, e in enumerate(exponents)): coefficient
+        for exponents, coefficient in polynomial.to_dict().items()
+        if exponents[at] == degree
+    }
+    return field.rationals.polynomial(top)

@@ -1,0 +1,78 @@
+"""Elements of the exponential field written back as SymPy, as a person would write them.
+
+Numerator and denominator are factored; a factor is arranged by the powers ``beta^n``, then by n; ``1 - beta``
+is preferred to ``beta - 1``.
+"""
+
+from __future__ import annotations
+
+from sympy import Add, Expr, Integer, Mul, Pow
+
+from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.rational import Polynomial, Quotient
+
+
+def write(field: ExponentialField, element: Quotient) -> Expr:
+    """The factored SymPy expression equal to ``element``."""
+    if element.is_zero():
+        return Integer(0)
+    return _product([*_factors(field, element.numerator, 1), *_factors(field, element.denominator, -1)])
+
+
+def denominator_factors(field: ExponentialField, element: Quotient) -> tuple[Expr, ...]:
+    """The factors of the denominator that are not numbers."""
+    return tuple(_sum(field, factor) for factor, _ in element.denominator.factor()[1])
+
+
+def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> list[Expr]:
+    content, irreducibles = polynomial.factor()
+    sign = 1
+    factors = []
+    for factor, multiplicity in irreducibles:
+        if _trailing_coefficient(factor) < 0:
+            factor, sign = -factor, sign * (-1) ** multiplicity
+        factors.append(Pow(_sum(field, factor), exponent * multiplicity))
+    return [Pow(Integer(sign * int(content)), exponent), *factors]
+
+
+def _trailing_coefficient(polynomial: Polynomial) -> int:
+    """The coefficient of the smallest monomial: the constant one, where there is one."""
+    terms = polynomial.to_dict()
+    return int(terms[min(terms, key=lambda exponents: (sum(exponents), exponents))])
+
+
+def _sum(field: ExponentialField, polynomial: Polynomial) -> Expr:
+    """An irreducible polynomial, arranged by its powers ``beta^n``, else by n, else term by term."""
+    terms = polynomial.to_dict()
+    indices = range(len(field.indices))
+    powers = range(len(field.indices), len(field.indices) * (1 + len(field.bases)))
+    for positions in (powers, indices):
+        if any(exponents[p] for exponents in terms for p in positions):
+            return _arranged(field, terms, positions)
+    return Add(*(Mul(Integer(int(c)), *_powers(field, exponents)) for exponents, c in terms.items()))
+
+
+def _arranged(field: ExponentialField, terms: dict[tuple[int, ...], int], positions: range) -> Expr:
+    groups: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+    for exponents, coefficient in terms.items():
+        outer = tuple(e if p in positions else 0 for p, e in enumerate(exponents))
+        inner = tuple(0 if p in positions else e for p, e in enumerate(exponents))
+        groups.setdefault(outer, {})[inner] = coefficient
+    parts = []
+    for outer, inner_terms in groups.items():
+        coefficient = field.rationals.polynomial(inner_terms)
+        parts.append(_product([*_factors(field, coefficient, 1), *_powers(field, outer)]))
+    return Add(*parts)
+
+
+def _powers(field: ExponentialField, exponents: tuple[int, ...]) -> list[Expr]:
+    return [Pow(field.meaning(p), e) for p, e in enumerate(exponents) if e]
+
+
+def _product(factors: list[Expr]) -> Expr:
+    """The product, with ``beta * beta**n`` written ``beta**(n + 1)``, which SymPy leaves apart."""
+    exponents: dict[Expr, Expr] = {}
+    for factor in factors:
+        base, exponent = factor.as_base_exp() if not factor.is_Rational else (factor, Integer(1))
+        exponents[base] = exponents.get(base, Integer(0)) + exponent
+    return Mul(*(Pow(base, exponent) for base, exponent in exponents.items()))

@@ -1,0 +1,209 @@
+"""Guarded arithmetic: how the parser and the substitution of values build every SymPy node.
+
+SymPy evaluates numbers at once, so a short text can ask for a number that fills the memory (``9**9**9``,
+``exp(log(2)*10**40)``).  Each constructor here bounds the work before SymPy is asked, and refuses what is
+not a real, finite number.  All symbols are real: ``abs`` is built with ``re(x) = x`` and ``im(x) = 0``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy
+from sympy import Add, Expr, Function, Integer, Mul, NumberSymbol, Pow, Rational, S, Symbol
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import STEP
+from symmem.errors import DeclarationError, quote
+
+MAX_BITS = 8192
+"""Of the numerator and the denominator of any number that is computed."""
+MAX_ARGUMENT_BITS = 1024
+"""Of a number under a root or a function, and of a number raised to a symbolic power."""
+MAX_EXPONENT = 64
+MAX_EXPONENT_NUMBER = 1000
+"""Of a number inside an exponent that is an expression: ``beta**(1000*n)``."""
+SMALLEST, LARGEST = Rational(1, 10**60), Integer(10**60)
+"""Bounds of an irrational constant: beyond them its sign or its size cannot be told cheaply."""
+
+FUNCTIONS: Mapping[str, type[Expr]] = {
+    "sqrt": sympy.sqrt,
+    "abs": sympy.Abs,
+    "sign": sympy.sign,
+    "exp": sympy.exp,
+    "log": sympy.log,
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tan": sympy.tan,
+    "sinh": sympy.sinh,
+    "cosh": sympy.cosh,
+    "tanh": sympy.tanh,
+    "atan": sympy.atan,
+}
+_HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
+
+
+class DivisionByZero(DeclarationError):
+    """A division by zero, or a logarithm of zero."""
+
+
+class NotReal(DeclarationError):
+    """An even root or a logarithm of a negative number."""
+
+
+class TooLarge(DeclarationError):
+    """A number beyond the bounds of this module."""
+
+
+def add(*terms: Expr) -> Expr:
+    return _checked(Add(*terms))
+
+
+def multiply(*factors: Expr) -> Expr:
+    return _checked(Mul(*factors))
+
+
+def divide(numerator: Expr, denominator: Expr) -> Expr:
+    return multiply(numerator, power(denominator, S.NegativeOne))
+
+
+def power(base: Expr, exponent: Expr) -> Expr:
+    """``base**exponent``, its size bounded before it is computed."""
+    if base == S.Zero and exponent.is_Number and exponent.is_negative:
+        raise DivisionByZero("division by zero; change the denominator")
+    if base == S.Zero and _is_positive_at_every_step(exponent):
+        return S.Zero
+    if isinstance(exponent, Rational):
+        _bound_number_power(base, exponent)
+    else:
+        _bound_exponent(exponent)
+        _bound_argument(base, "a number raised to a symbolic power")
+    result = _checked(Pow(base, exponent))
+    for factor in Mul.make_args(result):
+        if isinstance(factor, Pow):
+            _bound_result(factor)
+    return result
+
+
+def call(name: str, argument: Expr) -> Expr:
+    """The known function ``name`` of one argument."""
+    if name == "sqrt":
+        return power(argument, S.Half)
+    _bound_argument(argument, f"the argument of {name}")
+    if name == "log" and argument == S.Zero:
+        raise DivisionByZero("the logarithm of zero; change the argument of log")
+    if name == "exp" and argument.has(sympy.log):
+        _bound_exponent(argument)  # exp(c*log(x)) is x**c to SymPy
+    result = FUNCTIONS[name](argument)
+    if name == "abs":
+        result = result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
+    return _checked(result)
+
+
+def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
+    """The expression with the values put in, rebuilt by the guarded constructors from the leaves."""
+    if isinstance(expression, Symbol):
+        return values.get(expression, expression)
+    arguments = [substitute(argument, values) for argument in expression.args]
+    if isinstance(expression, (Rational, NumberSymbol)):
+        return expression
+    if isinstance(expression, Add):
+        return add(*arguments)
+    if isinstance(expression, Mul):
+        return multiply(*arguments)
+    if isinstance(expression, Pow):
+        return power(*arguments)
+    if isinstance(expression, AppliedUndef):
+        return expression.func(*arguments)
+    if expression.func in _HEADS and len(arguments) == 1:
+        return call(_HEADS[expression.func], arguments[0])
+    raise DeclarationError(
+        f"{quote(str(expression))} is not in the language; use exact numbers, symbols, arithmetic "
+        f"and {', '.join(FUNCTIONS)}"
+    )
+
+
+def plain(expression: Expr) -> Expr:
+    """A SymPy expression from Python code, rebuilt with plain symbols; refuses what the language has not."""
+    symbols = expression.atoms(Symbol)
+    return substitute(expression, {symbol: Symbol(symbol.name) for symbol in symbols})
+
+
+def undefined(name: str, argument: Expr) -> Expr:
+    """The opaque function ``name`` of one argument."""
+    return Function(name)(argument)
+
+
+def bits(number: Rational) -> int:
+    return max(int(number.p).bit_length(), int(number.q).bit_length())
+
+
+def _is_positive_at_every_step(exponent: Expr) -> bool:
+    """Is it ``c n + d`` with c >= 0 and d > 0?  Then ``0**exponent`` is 0 for n = 0, 1, 2, ..."""
+    terms = exponent.as_coefficients_dict()
+    return bool(set(terms) <= {S.One, STEP} and terms[S.One] > 0 and terms[STEP] >= 0)
+
+
+def _bound_number_power(base: Expr, exponent: Rational) -> None:
+    if isinstance(base, Rational):
+        if not exponent.is_Integer and base < 0:
+            raise NotReal("a root of a negative number; only real numbers are known")
+        if bits(base) * abs(exponent) > MAX_BITS and base not in (0, 1, -1):
+            raise TooLarge("a power of numbers is too large; make the number a parameter")
+        if not exponent.is_Integer:
+            _bound_argument(base, "a number under a root")
+    elif abs(exponent) > MAX_EXPONENT:
+        raise TooLarge(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
+    if exponent.q > MAX_EXPONENT_NUMBER:
+        raise TooLarge(f"an exponent with a denominator larger than {MAX_EXPONENT_NUMBER}; use a simpler one")
+    if not exponent.is_Integer and _is_constant(base) and base.evalf(15).is_negative:
+        raise NotReal("a root of a negative number; only real numbers are known")
+
+
+def _bound_result(result: Pow) -> None:
+    base, exponent = result.args
+    if not isinstance(exponent, Rational):
+        _bound_exponent(exponent)
+    elif not isinstance(base, Rational) and abs(exponent) > MAX_EXPONENT:
+        raise TooLarge(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
+
+
+def _bound_exponent(exponent: Expr) -> None:
+    if any(max(abs(number), number.q) > MAX_EXPONENT_NUMBER for number in exponent.atoms(Rational)):
+        raise TooLarge(f"an exponent with numbers beyond {MAX_EXPONENT_NUMBER}; make them parameters")
+
+
+def _bound_argument(argument: Expr, what: str) -> None:
+    if isinstance(argument, Rational) and bits(argument) > MAX_ARGUMENT_BITS:
+        raise TooLarge(f"{what} has more than {MAX_ARGUMENT_BITS} bits; make it a parameter")
+
+
+def _is_constant(expression: Expr) -> bool:
+    """Irrational and without symbols, such as sqrt(2)."""
+    return not isinstance(expression, Rational) and not expression.free_symbols
+
+
+def _checked(result: Expr) -> Expr:
+    """The result, if it is real, finite, and of bounded size."""
+    if isinstance(result, Rational):
+        if bits(result) > MAX_BITS:
+            raise TooLarge(f"a number of more than {MAX_BITS} bits; make it a parameter")
+        return result
+    if result.has(S.ComplexInfinity, S.NaN, S.Infinity, S.NegativeInfinity):
+        raise DivisionByZero("division by zero; change the denominator")
+    if result.has(S.ImaginaryUnit):
+        raise NotReal("a root or a logarithm of a negative number; only real numbers are known")
+    if _is_constant(result):
+        _check_constant(result)
+    return result
+
+
+def _check_constant(constant: Expr) -> None:
+    """Later steps ask SymPy for the sign of a constant: it must show within few digits."""
+    if constant.has(AppliedUndef):
+        return
+    value = constant.evalf(15)
+    if not value.is_Float:
+        raise NotReal("a constant that is not a real number; only real numbers are known")
+    if not SMALLEST <= abs(value) <= LARGEST:
+        raise TooLarge("a constant that is too large, or cannot be told from zero; make it a parameter")

@@ -1,0 +1,135 @@
+"""The declaration as one frozen record: the end of this room, and what the derivation starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sympy import Expr, Rational, Symbol
+
+from symmem.declaration import bounded
+from symmem.declaration.exact import exact_number
+from symmem.declaration.interval import DECAYS, REALS, Interval
+from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
+from symmem.declaration.reading import read_functions, read_momentum, read_parameters, read_torch
+from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
+from symmem.declaration.validation import validate
+from symmem.errors import DeclarationError, quote
+
+__all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "VectorFunction"]
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """An optimizer with memory, as exact data.  For n = 0, 1, 2, ... and the learning rate h:
+
+        theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),
+        m_l^(n+1)   = b_l^(n+1) sum_{k=0..n} beta_l^k g_l(theta_{n-k}),        0**0 = 1,
+
+    with ``b_l^(n+1)`` the expression b_l at n, and every product and function taken entry by entry, but for
+    the opaque ``functions``.  ``phi`` and the fields of ``momentum`` may be text; ``momentum`` may hold
+    mappings with g, beta, b; ``parameters`` and ``functions`` may be mappings from names.  A parameter that
+    is a beta and has no range gets [0, 1).  ``values`` are the parameters that ``with_values`` has put in.
+    """
+
+    name: str
+    phi: Expr
+    momentum: tuple[Momentum, ...]
+    parameters: tuple[Parameter, ...] = ()
+    title: str | None = None
+    reference: str = ""
+    functions: tuple[VectorFunction, ...] = ()
+    torch: TorchSpelling | None = None
+    source: str | None = field(default=None, compare=False)
+    values: tuple[tuple[str, Rational], ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            check_optimizer_name(self.name)
+            self._read()
+            validate(self)
+        except DeclarationError as error:
+            place = self.source or (self.name if isinstance(self.name, str) else None) or "optimizer"
+            raise error.within(place[:200]) from None
+
+    def _read(self) -> None:
+        """Bring every field to its record."""
+        title = self.name if self.title is None else self.title
+        check_title(title)
+        check_line("reference", self.reference)
+        try:
+            phi = formula(self.phi)
+        except DeclarationError as error:
+            raise error.within("phi") from None
+        momentum = read_momentum(self.momentum)
+        parameters = tuple(_with_decay_range(p, momentum) for p in read_parameters(self.parameters))
+        fields = {
+            "title": title,
+            "phi": phi,
+            "momentum": momentum,
+            "parameters": parameters,
+            "functions": read_functions(self.functions),
+            "torch": read_torch(self.torch),
+            "values": tuple((name, exact_number(value)) for name, value in self.values),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def symbols(self) -> dict[str, str]:
+        """Name -> LaTeX of every parameter."""
+        return {parameter.name: parameter.latex for parameter in self.parameters}
+
+    @property
+    def defaults(self) -> dict[str, Rational]:
+        """Name -> default of every parameter."""
+        return {parameter.name: parameter.default for parameter in self.parameters}
+
+    def with_values(self, values: Mapping[str, object]) -> Optimizer:
+        """The optimizer with exact numbers in the place of these parameters, which are then gone."""
+        numbers: dict[str, Rational] = {}
+        try:
+            for name, value in values.items():
+                numbers[name] = self._value(name, value)
+            table = {Symbol(name): number for name, number in numbers.items()}
+            momentum = tuple(
+                Momentum(*(bounded.substitute(part, table) for part in (m.g, m.beta, m.b)))
+                for m in self.momentum
+            )
+            phi = bounded.substitute(self.phi, table)
+        except DeclarationError as error:
+            raise error.within(self.source or self.name) from None
+        return replace(
+            self,
+            phi=phi,
+            momentum=momentum,
+            parameters=tuple(p for p in self.parameters if p.name not in numbers),
+            torch=self.torch and self.torch.without(frozenset(numbers)),
+            values=(*self.values, *numbers.items()),
+        )
+
+    def _value(self, name: str, value: object) -> Rational:
+        for parameter in self.parameters:
+            if parameter.name == name:
+                number = exact_number(value)
+                if not parameter.range.contains(number):
+                    raise DeclarationError(
+                        f"{name} = {number} is outside its range {parameter.range}; choose another value"
+                    )
+                return number
+        known = [parameter.name for parameter in self.parameters]
+        listed = ", ".join(known) or "none"
+        raise DeclarationError(
+            f"{quote(name)} is not a parameter; known are {listed}{suggestion(str(name), known)}"
+        )
+
+
+def _with_decay_range(parameter: Parameter, momentum: Iterable[Momentum]) -> Parameter:
+    """A bare parameter as beta, declared without a range, has the range of a decay."""
+    is_decay = any(variable.beta == Symbol(parameter.name) for variable in momentum)
+    if parameter.range != REALS or not is_decay:
+        return parameter
+    try:
+        return replace(parameter, range=DECAYS)
+    except DeclarationError as error:
+        raise error.within(f"parameters: {parameter.name}: it is a beta") from None

@@ -1,0 +1,233 @@
+"""The safe expression parser: a declaration's text -> a SymPy expression with plain symbols.
+
+The text is checked character by character and token by token, read into Python's syntax tree, and the tree
+is translated node by node through a whitelist.  Nothing is ever executed.  Every bound on the work is
+checked before the work: the length, the depth, the digits here; the size of numbers in ``bounded``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+from decimal import Decimal
+from fractions import Fraction
+
+from sympy import Expr, Integer, Rational, S, Symbol
+
+from symmem.declaration import bounded
+from symmem.errors import DeclarationError, quote
+
+MAX_LENGTH = 2000
+MAX_PARENTHESES = 50
+MAX_DEPTH = 200
+MAX_NODES = 1000
+MAX_DIGITS = 40
+MAX_DECIMAL_EXPONENT = 400
+
+NUMBER = re.compile(r"(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?")
+_TOKEN = re.compile(
+    rf"(?P<number>{NUMBER.pattern})|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<other>[-+*/()., \t])"
+)
+_CALLED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
+
+_CHARACTER_HINTS = {
+    "^": "'^' is not a power here; write **",
+    "=": "an expression has no '='; write the right-hand side alone",
+    "'": "text is not an expression; remove the quotes",
+    '"': "text is not an expression; remove the quotes",
+    "[": "no indexing: expressions are entrywise; use parentheses for grouping",
+    "{": "use parentheses for grouping",
+    "<": "no comparisons: an expression is a number or a vector",
+    ">": "no comparisons: an expression is a number or a vector",
+    "%": "no remainder; use + - * / **",
+    "@": "no matrix product: expressions are entrywise; use *",
+    "\0": "a null byte; remove it",
+    "\n": "a line break; write the expression on one line",
+    "\r": "a line break; write the expression on one line",
+}
+_REFUSED_CALLS = {
+    "max": "max is not smooth, and the correction needs derivatives; use a smooth function",
+    "min": "min is not smooth, and the correction needs derivatives; use a smooth function",
+}
+_NODE_HINTS: dict[type[ast.AST], str] = {
+    ast.Attribute: "no attributes; write plain names",
+    ast.Lambda: "no lambda; write the expression itself",
+    ast.Tuple: "an expression is one value; remove the comma",
+    ast.Starred: "a star without a left side; write a product as a*b",
+    ast.IfExp: "no conditions; an expression is one formula",
+    ast.BoolOp: "no logic; an expression is one formula",
+    ast.Compare: "no comparisons: an expression is a number or a vector",
+    ast.Not: "no logic; an expression is one formula",
+    ast.FloorDiv: "no floor division; write /",
+}
+
+
+def parse(text: str, functions: Collection[str] = ()) -> Expr:
+    """Read one expression exactly: ``0.1`` is 1/10, names are plain symbols, ``functions`` are opaque.
+
+    Knows + - * / **, parentheses, names, and calls of ``bounded.FUNCTIONS`` or of ``functions`` with one
+    argument.  Anything else is a DeclarationError that names the column, counted from 1.
+    """
+    if not isinstance(text, str):
+        raise DeclarationError(f"expected an expression as text, got {quote(text)}")
+    if len(text) > MAX_LENGTH:
+        raise DeclarationError(f"longer than {MAX_LENGTH} characters; split it or use parameters")
+    if not text.strip(" \t"):
+        raise DeclarationError('empty; write an expression, for example "1"')
+    _check_tokens(text)
+    stripped = text.lstrip(" \t")
+    offset = len(text) - len(stripped)
+    try:
+        tree = ast.parse(stripped, mode="eval").body
+    except SyntaxError as error:
+        column = min((error.offset or 1) + offset, len(text))
+        raise _at(column, f"not an expression; check {quote(text)}") from None
+    except (ValueError, MemoryError, RecursionError):
+        raise DeclarationError("nested too deeply; simplify the expression") from None
+    _check_tree(tree)
+    return _Translator(stripped, offset, frozenset(functions)).expression(tree)
+
+
+def called_names(text: str) -> frozenset[str]:
+    """The names that the text calls like a function and that the language does not know itself."""
+    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - set(bounded.FUNCTIONS) - set(_REFUSED_CALLS)
+
+
+def decimal_number(text: str) -> Rational:
+    """The exact value of an unsigned decimal literal: ``1e-3`` is 1/1000, never a binary fraction."""
+    match = NUMBER.fullmatch(text)
+    if match is None:
+        raise DeclarationError(f"{quote(text)} is not a decimal number; write it like 3, 0.9 or 1e-8")
+    if len(match["mantissa"].replace(".", "")) > MAX_DIGITS:
+        raise DeclarationError(f"a number with more than {MAX_DIGITS} digits; round it")
+    exponent = match["exponent"] or "0"
+    if len(exponent.lstrip("+-0")) > 3 or abs(int(exponent)) > MAX_DECIMAL_EXPONENT:
+        raise DeclarationError(f"a decimal exponent beyond {MAX_DECIMAL_EXPONENT}; use a smaller one")
+    fraction = Fraction(Decimal(text))
+    return Rational(fraction.numerator, fraction.denominator)
+
+
+def _at(column: int, message: str) -> DeclarationError:
+    return DeclarationError(f"column {column}: {message}")
+
+
+def _check_tokens(text: str) -> None:
+    position = depth = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            character = text[position]
+            hint = _CHARACTER_HINTS.get(
+                character, f"{quote(character)} is not known; use ASCII and + - * / ** ( )"
+            )
+            raise _at(position + 1, hint)
+        if match["number"]:
+            _check_number(text, match)
+        depth += (match["other"] == "(") - (match["other"] == ")")
+        if depth > MAX_PARENTHESES:
+            raise _at(
+                position + 1, f"more than {MAX_PARENTHESES} nested parentheses; simplify the expression"
+            )
+        position = match.end()
+
+
+def _check_number(text: str, match: re.Match[str]) -> None:
+    """Also keeps every literal that Python knows and this language does not (1j, 0x1f, 1_000) from it."""
+    try:
+        decimal_number(match["number"])
+    except DeclarationError as error:
+        raise _at(match.start() + 1, str(error)) from None
+    following = text[match.end() : match.end() + 1]
+    if following.isalnum() or following in ("_", "."):
+        after = text[match.start() : match.end() + 1]
+        hint = " (no complex numbers)" if following in "jJ" else ""
+        raise _at(match.start() + 1, f"{quote(after)} is not a number{hint}; write a product with *")
+
+
+def _check_tree(tree: ast.AST) -> None:
+    """Bound depth and size without recursion."""
+    level, nodes, depth = [tree], 0, 0
+    while level:
+        nodes, depth = nodes + len(level), depth + 1
+        if depth > MAX_DEPTH or nodes > 3 * MAX_NODES:
+            raise DeclarationError("nested too deeply or too long; simplify the expression")
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+
+
+class _Translator:
+    """The whitelist: one method for each kind of node that the language has."""
+
+    def __init__(self, text: str, offset: int, functions: frozenset[str]) -> None:
+        self._text = text
+        self._offset = offset
+        self._functions = functions
+
+    def expression(self, node: ast.expr) -> Expr:
+        try:
+            if isinstance(node, ast.Constant):
+                return self._number(node)
+            if isinstance(node, ast.Name):
+                return Symbol(node.id)
+            if isinstance(node, ast.UnaryOp):
+                return self._unary(node)
+            if isinstance(node, ast.BinOp):
+                return self._binary(node)
+            if isinstance(node, ast.Call):
+                return self._call(node)
+        except (bounded.DivisionByZero, bounded.NotReal, bounded.TooLarge) as error:
+            if str(error).startswith("column"):
+                raise
+            raise error.within(f"column {self._column(node)}") from None
+        raise self._refusal(node, node)
+
+    def _number(self, node: ast.Constant) -> Expr:
+        segment = ast.get_source_segment(self._text, node) or ""
+        if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
+            raise _at(self._column(node), f"{quote(segment)} is not a number; use numbers and names")
+        return decimal_number(segment)
+
+    def _unary(self, node: ast.UnaryOp) -> Expr:
+        if isinstance(node.op, ast.USub):
+            return bounded.multiply(S.NegativeOne, self.expression(node.operand))
+        if isinstance(node.op, ast.UAdd):
+            return self.expression(node.operand)
+        raise self._refusal(node.op, node)
+
+    def _binary(self, node: ast.BinOp) -> Expr:
+        if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
+            raise self._refusal(node.op, node)
+        left, right = self.expression(node.left), self.expression(node.right)
+        if isinstance(node.op, ast.Add):
+            return bounded.add(left, right)
+        if isinstance(node.op, ast.Sub):
+            return bounded.add(left, bounded.multiply(Integer(-1), right))
+        if isinstance(node.op, ast.Mult):
+            return bounded.multiply(left, right)
+        return (bounded.divide if isinstance(node.op, ast.Div) else bounded.power)(left, right)
+
+    def _call(self, node: ast.Call) -> Expr:
+        column = self._column(node)
+        if not isinstance(node.func, ast.Name):
+            raise _at(column, "only a named function can be called; write a product with *")
+        name = node.func.id
+        if name in _REFUSED_CALLS:
+            raise _at(column, _REFUSED_CALLS[name])
+        if name not in bounded.FUNCTIONS and name not in self._functions:
+            known = ", ".join([*bounded.FUNCTIONS, *sorted(self._functions)])
+            raise _at(column, f"unknown function {quote(name)}; known are {known}")
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+            raise _at(column, f"{name} takes exactly one argument; write {name}(x)")
+        argument = self.expression(node.args[0])
+        if name in bounded.FUNCTIONS:
+            return bounded.call(name, argument)
+        return bounded.undefined(name, argument)
+
+    def _refusal(self, kind: ast.AST, place: ast.expr) -> DeclarationError:
+        unknown = (
+            f"{type(kind).__name__} is not in the language; use numbers, names, + - * / ** and functions"
+        )
+        return _at(self._column(place), _NODE_HINTS.get(type(kind), unknown))
+
+    def _column(self, node: ast.expr) -> int:
+        return node.col_offset + self._offset + 1

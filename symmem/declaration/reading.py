@@ -1,0 +1,152 @@
+"""Mappings, as TOML and Python give them, -> the records of a declaration, with every key accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from symmem.declaration.interval import REALS, Interval
+from symmem.declaration.names import check_name, suggestion
+from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction
+from symmem.errors import DeclarationError, quote
+
+Record = TypeVar("Record")
+
+
+def read_momentum(given: object) -> tuple[Momentum, ...]:
+    """An iterable of Momentum records, or of mappings with exactly g, beta and b."""
+    if isinstance(given, (str, bytes, Mapping, Momentum)) or not isinstance(given, Iterable):
+        raise DeclarationError(
+            "momentum: expected a list of momentum variables; write [[momentum]] before each"
+        )
+    read = []
+    for position, entry in enumerate(given, start=1):
+        try:
+            read.append(entry if isinstance(entry, Momentum) else _momentum(entry))
+        except DeclarationError as error:
+            raise error.within(f"momentum {position}") from None
+    return tuple(read)
+
+
+def read_parameters(given: object) -> tuple[Parameter, ...]:
+    """Parameter records, or a mapping name -> Parameter, number, or mapping with default, latex, range."""
+    if isinstance(given, Mapping):
+        return tuple(_named("parameters", name, _parameter, entry) for name, entry in given.items())
+    return _records("parameters", Parameter, given)
+
+
+def read_functions(given: object) -> tuple[VectorFunction, ...]:
+    """VectorFunction records, or a mapping name -> VectorFunction or mapping with latex, potential."""
+    if isinstance(given, Mapping):
+        return tuple(_named("functions", name, _function, entry) for name, entry in given.items())
+    return _records("functions", VectorFunction, given)
+
+
+def read_torch(given: object) -> TorchSpelling | None:
+    """A TorchSpelling, or a mapping with arguments and state."""
+    if given is None or isinstance(given, TorchSpelling):
+        return given
+    try:
+        table = check_keys(given, ("arguments", "state"))
+        arguments = check_keys(table.get("arguments", {}), None)
+        state = check_keys(table.get("state", {}), None)
+    except DeclarationError as error:
+        raise error.within("torch") from None
+    return TorchSpelling(
+        {key: _parameter_names(key, value) for key, value in arguments.items()},
+        {key: _state_name(key, value) for key, value in state.items()},
+    )
+
+
+def check_keys(given: object, known: tuple[str, ...] | None) -> dict[str, object]:
+    """The table as a dict with no key but the known ones."""
+    if not isinstance(given, Mapping):
+        raise DeclarationError(f"expected a table, got {quote(given)}; write {{ key = value }}")
+    for key in given:
+        if not isinstance(key, str) or (known is not None and key not in known):
+            listed = ", ".join(known or ())
+            raise DeclarationError(
+                f"unknown key {quote(key)}; known are {listed}{suggestion(str(key), known or ())}"
+            )
+    return dict(given)
+
+
+def _momentum(entry: object) -> Momentum:
+    table = check_keys(entry, ("g", "beta", "b"))
+    for key in ("g", "beta", "b"):
+        if key not in table:
+            raise DeclarationError(f"{key} is missing; a momentum variable has g, beta and b")
+    return Momentum(table["g"], table["beta"], table["b"])
+
+
+def _parameter(name: str, entry: object) -> Parameter:
+    if isinstance(entry, Parameter):
+        if entry.name != name:
+            raise DeclarationError(f"the record has the name {quote(entry.name)}; use one name")
+        return entry
+    if not isinstance(entry, Mapping):
+        return Parameter(name, entry)
+    table = check_keys(entry, ("default", "latex", "range"))
+    if "default" not in table:
+        raise DeclarationError("the default is missing; write { default = 0.9 }")
+    if isinstance(table["default"], str):
+        raise DeclarationError(
+            f"the default {quote(table['default'])} is text; write the number without quotes"
+        )
+    interval = Interval.parse(table["range"]) if "range" in table else REALS
+    return Parameter(name, table["default"], _latex(table), interval)
+
+
+def _function(name: str, entry: object) -> VectorFunction:
+    if isinstance(entry, VectorFunction):
+        if entry.name != name:
+            raise DeclarationError(f"the record has the name {quote(entry.name)}; use one name")
+        return entry
+    table = check_keys(entry, ("latex", "potential"))
+    potential = table.get("potential")
+    if potential is not None and not isinstance(potential, str):
+        raise DeclarationError(f"potential: {quote(potential)} is not a name; write it as text")
+    return VectorFunction(name, _latex(table), potential)
+
+
+def _latex(table: Mapping[str, object]) -> str:
+    """Empty if not given: the record then makes it from the name."""
+    latex = table.get("latex", "")
+    if not isinstance(latex, str) or (not latex and "latex" in table):
+        raise DeclarationError(f"latex: {quote(latex)} is not a LaTeX symbol; write text such as '\\beta_1'")
+    return latex
+
+
+def _parameter_names(key: str, value: object) -> tuple[str, ...] | str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)) and value and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise DeclarationError(
+        f"torch: arguments: {key}: {quote(value)} is not a parameter's name or a list of names; write one"
+    )
+
+
+def _state_name(key: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise DeclarationError(f"torch: state: {key}: {quote(value)} is not text; put it in quotes")
+
+
+def _named(room: str, name: object, read: Callable[[str, object], Record], entry: object) -> Record:
+    try:
+        return read(check_name(name), entry)
+    except DeclarationError as error:
+        raise error.within(f"{room}: {name}") from None
+
+
+def _records(room: str, kind: type[Record], given: object) -> tuple[Record, ...]:
+    entries = (
+        tuple(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else (given,)
+    )
+    for entry in entries:
+        if not isinstance(entry, kind):
+            raise DeclarationError(
+                f"{room}: {quote(entry)} is not a {kind.__name__}; use records or a mapping of names"
+            )
+    return entries

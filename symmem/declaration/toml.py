@@ -1,0 +1,87 @@
+"""TOML text -> ``Optimizer``: numbers exact, keys accounted for, every expression through the safe parser."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+
+from symmem.declaration.names import check_optimizer_name
+from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.reading import (
+    check_keys,
+    read_functions,
+    read_momentum,
+    read_parameters,
+    read_torch,
+)
+from symmem.errors import DeclarationError, quote
+
+_KEYS = ("name", "title", "reference", "phi", "parameters", "momentum", "functions", "torch")
+
+
+def read_toml(text: str, source: str | None = None) -> Optimizer:
+    """The optimizer that the text declares; ``source`` is the file that errors name."""
+    try:
+        table = check_keys(_document(text), _KEYS)
+        for key in ("name", "phi", "momentum"):
+            if key not in table:
+                raise DeclarationError(f"{key} is missing; a declaration has name, phi and [[momentum]]")
+        _check_text(table)
+        _check_tables(table)
+        check_optimizer_name(table["name"])
+        momentum = read_momentum(table["momentum"])
+        parameters = read_parameters(table.get("parameters", {}))
+        functions = read_functions(table.get("functions", {}))
+        torch = read_torch(table.get("torch"))
+    except DeclarationError as error:
+        raise error.within(source or "declaration") from None
+    return Optimizer(
+        name=str(table["name"]),
+        phi=table["phi"],
+        momentum=momentum,
+        parameters=parameters,
+        title=str(table["title"]) if "title" in table else None,
+        reference=str(table.get("reference", "")),
+        functions=functions,
+        torch=torch,
+        source=source,
+    )
+
+
+def _document(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise DeclarationError(f"not TOML: {error}; correct the file there") from None
+    except (ValueError, ArithmeticError, RecursionError):  # an endless integer, a huge exponent, a deep nest
+        raise DeclarationError(
+            "not TOML that can be read: a number or a nesting is too large; simplify it"
+        ) from None
+
+
+def _check_text(table: Mapping[str, object]) -> None:
+    """In a file an expression is text: a bare TOML number would be a binary fraction in other readers."""
+    for key in ("name", "title", "reference", "phi"):
+        if key in table and not isinstance(table[key], str):
+            raise DeclarationError(f"{key}: {quote(table[key])} is not text; put it in quotes")
+    momentum = table["momentum"]
+    if not isinstance(momentum, list):
+        raise DeclarationError("momentum: expected a list of tables; write [[momentum]] with double brackets")
+    for position, entry in enumerate(momentum, start=1):
+        for key, value in entry.items() if isinstance(entry, dict) else ():
+            if key in ("g", "beta", "b") and not isinstance(value, str):
+                hint = f'write {key} = "{value}"' if isinstance(value, (int, Decimal)) else "put it in quotes"
+                raise DeclarationError(f"momentum {position}: {key}: {quote(str(value))} is not text; {hint}")
+
+
+def _check_tables(table: Mapping[str, object]) -> None:
+    for key in ("parameters", "functions", "torch"):
+        if key in table and not isinstance(table[key], dict):
+            raise DeclarationError(f"{key}: expected a table; write [{key}]")
+    parameters = table.get("parameters", {})
+    for name, entry in parameters.items() if isinstance(parameters, dict) else ():
+        if not isinstance(entry, dict):
+            raise DeclarationError(
+                f"parameters: {name}: {quote(entry)} is not a table; write {name} = {{ default = 0.9 }}"
+            )

@@ -1,0 +1,109 @@
+"""The Derivation: everything that symmem knows about one optimizer, computed part by part on first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sympy import Expr, Integer, Sum
+
+from symmem.algebra.atoms import LR, STEP
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.assumptions import Assumption, assumptions
+from symmem.derivation.correction import finite_correction, limit_coefficient
+from symmem.derivation.gains import frozen_update, gains, limit_gains
+from symmem.derivation.modified_equation import modified_equation
+from symmem.derivation.modified_loss import ModifiedLoss, Obstruction, modified_loss
+from symmem.derivation.start import shift
+from symmem.errors import DerivationError
+
+LONGEST_WRITTEN_SUM = 8
+"""A finite sum with at most so many terms is written out at a given step."""
+
+
+@dataclass(frozen=True)
+class MemorylessIteration:
+    """``theta <- theta - h (F + M)``: the update on a constant history, and the correction, h included."""
+
+    F: Expr
+    M: Expr
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, first order in h.
+
+    F, M                 the iteration at step n, for symbolic n (n counts from 0)
+    limit                the same for n -> infinity
+    coefficients[j]      F_j of the limit: theta <- theta - h (F_0 + h F_1 + ...)
+    modified_equation[j] G_j of theta' = G_0 + h G_1 + ...
+    modified_loss        a potential with its preconditioner; None where ``obstruction`` says why not
+    shift[j]             d_{j+1}: the limit form starts at theta_0 + h d_1 + ...
+    assumptions          what all of this rests on
+    """
+
+    optimizer: Optimizer
+    order: int = 1
+
+    @cached_property
+    def F(self) -> Expr:
+        return frozen_update(self.optimizer, gains(self.optimizer))
+
+    @cached_property
+    def M(self) -> Expr:
+        return finite_correction(self.optimizer)
+
+    @cached_property
+    def limit(self) -> MemorylessIteration:
+        memoryless, first = self.coefficients
+        return MemorylessIteration(memoryless, LR * first)
+
+    @cached_property
+    def coefficients(self) -> tuple[Expr, ...]:
+        return frozen_update(self.optimizer, limit_gains(self.optimizer)), limit_coefficient(self.optimizer)
+
+    @cached_property
+    def modified_equation(self) -> tuple[Expr, ...]:
+        return modified_equation(self.optimizer)
+
+    @cached_property
+    def _loss_or_obstruction(self) -> ModifiedLoss | Obstruction:
+        return modified_loss(self.optimizer)
+
+    @property
+    def modified_loss(self) -> ModifiedLoss | None:
+        found = self._loss_or_obstruction
+        return found if isinstance(found, ModifiedLoss) else None
+
+    @property
+    def obstruction(self) -> Obstruction | None:
+        found = self._loss_or_obstruction
+        return found if isinstance(found, Obstruction) else None
+
+    @cached_property
+    def shift(self) -> tuple[Expr, ...]:
+        return (shift(self.optimizer),)
+
+    @cached_property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        return assumptions(self.optimizer, self.order, any(d != 0 for d in self.shift), (self.F, self.M))
+
+    def at(self, step: int) -> MemorylessIteration:
+        """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
+        if step < 0:
+            raise DerivationError(f"{self.optimizer.name}: step {step}: steps count from 0")
+        return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
+
+
+def derive(optimizer: Optimizer, order: int = 1) -> Derivation:
+    """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
+    if order != 1:
+        raise DerivationError(f"order {order}: only order 1 is known so far")
+    return Derivation(optimizer, order)
+
+
+def _at_step(expression: Expr, step: int) -> Expr:
+    placed = expression.xreplace({STEP: Integer(step)})
+    if step > LONGEST_WRITTEN_SUM:
+        return placed
+    return placed.replace(Sum, lambda body, limits: Sum(body, limits).doit())

@@ -1,0 +1,69 @@
+"""Sums over the past: how far the iterate k steps ago lies from the present one, weighted by the memory.
+
+    S_l = sum_{k=1..n} beta_l^k sum_{s=n-k..n-1} F^(s) = sum_{s=0..n-1} w_l(n, s) F^(s),
+    w_l(n, s) = beta_l^(n-s) (1 - beta_l^(s+1)) / (1 - beta_l)
+"""
+
+from __future__ import annotations
+
+from sympy import Add, Expr, Mul, S, Sum
+
+from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.gains import Gain, frozen_update, gains
+from symmem.derivation.passes import collect, distribute
+from symmem.derivation.scalars import Scalars, scalars_of
+
+
+def weight(beta: Expr) -> Expr:
+    """``w(n, s) = sum_{k=n-s..n} beta^k``."""
+    return beta ** (STEP - PAST) * (1 - beta ** (PAST + 1)) / (1 - beta)
+
+
+def past_sum(optimizer: Optimizer, gain: Gain) -> Expr:
+    """``S_l`` for finite n: closed where the sums close, with explicit finite sums where they do not."""
+    if not gain.has_memory:
+        return S.Zero
+    scalars = scalars_of(optimizer)
+    factor = weight(gain.beta)
+    closed, open_ = [], []
+    for term in past_terms(optimizer):
+        scalar, vector = split_scalar(term)
+        if PAST in vector.free_symbols:
+            open_.append(term)
+        else:
+            closed.append(sum_scalar(factor * scalar, scalars) * vector)
+    if open_:
+        closed.append(Sum(Mul(factor, Add(*open_)), (PAST, 0, STEP - 1)))
+    return collect(Add(*closed), scalars)
+
+
+def limit_past_sum(optimizer: Optimizer, gain: Gain, update: Expr) -> Expr:
+    """``S_l -> beta_l / (1 - beta_l)^2 F`` for n -> infinity."""
+    return collect(gain.beta / (1 - gain.beta) ** 2 * update, scalars_of(optimizer))
+
+
+def past_terms(optimizer: Optimizer) -> tuple[Expr, ...]:
+    """``F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
+
+    Where no gain depends on the step, F stays one term: its memory needs one product with the Hessian.
+    """
+    now = gains(optimizer)
+    update = frozen_update(optimizer, now)
+    if all(gain.is_constant for gain in now):
+        return (update,)
+    return terms_of(distribute(update.xreplace({STEP: PAST})))
+
+
+def sum_scalar(summand: Expr, scalars: Scalars) -> Expr:
+    """``sum_{s=0}^{n-1} summand`` of a scalar: closed piece by piece, else an explicit ``Sum``."""
+    pieces = scalars.pieces(summand)
+    if pieces is None:
+        return Sum(summand, (PAST, 0, STEP - 1))
+    total: list[Expr] = []
+    for piece in pieces:
+        closed = scalars.sum_over_past(piece)
+        total.append(
+            Sum(scalars.write(piece), (PAST, 0, STEP - 1)) if closed is None else scalars.write(closed)
+        )
+    return Add(*total)

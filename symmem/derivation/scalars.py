@@ -1,0 +1,171 @@
+"""The exact scalars of one optimizer: its field, and sums of elements that are kept apart on purpose.
+
+A coefficient is a list of *pieces*, field elements whose decays differ.  Pieces with the same decays are
+added; ``beta1/(1 - beta1)`` and ``beta2/(1 - beta2)`` stay two terms, as a person writes them, and ten
+decays do not end over one common denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+
+from sympy import Add, Expr, Integer, Mul, Rational, Symbol
+
+from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.exponential import ExponentialField, exponential_field
+from symmem.algebra.rational import Quotient, quotient
+from symmem.algebra.sums import definite_sum, limit
+from symmem.algebra.writing import write
+from symmem.declaration.interval import Interval
+from symmem.declaration.optimizer import Optimizer
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """The field of an optimizer's coefficients, and the bases whose powers vanish for n -> infinity."""
+
+    field: ExponentialField
+    vanishing: frozenset[Expr]
+
+    @cached_property
+    def decays(self) -> frozenset[Symbol]:
+        """The parameters that occur in a decay: they tell pieces apart."""
+        return frozenset(symbol for base in self.field.bases for symbol in base.free_symbols)
+
+    def pieces(self, scalar: Expr) -> list[Quotient] | None:
+        """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
+        if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
+            parts = [self.pieces(term) for term in scalar.args]
+            return None if any(part is None for part in parts) else merge(self, _chain(parts))
+        if isinstance(scalar, Mul) and len(scalar.free_symbols & self.decays) > 1:
+            parts = [self.pieces(factor) for factor in scalar.args]
+            if any(part is None for part in parts):
+                return None
+            lists = [part for part in parts if part is not None]
+            return merge(self, (_multiply(choice) for choice in product(*lists)))
+        element = self.field.read(scalar)
+        return None if element is None else [element]
+
+    def support(self, element: Quotient) -> frozenset[Symbol]:
+        """The decays that occur in an element."""
+        occurring: set[Symbol] = set()
+        size = len(self.field.rationals.names)
+        for position in range(size):
+            if element.depends_on([position]):
+                occurring |= self.field.meaning(position).free_symbols
+        return frozenset(occurring & self.decays)
+
+    def sum_over_past(self, summand: Quotient) -> Quotient | None:
+        """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
+        return definite_sum(self.field, summand, PAST, STEP)
+
+    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+        return limit(self.field, element, index, self.vanishing)
+
+    def write(self, element: Quotient) -> Expr:
+        return write(self.field, element)
+
+    def add(self, parts: list[Expr]) -> Expr:
+        """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
+        found = [self.pieces(part) for part in parts]
+        if len(parts) == 1 or any(pieces is None for pieces in found):
+            return Add(*parts)
+        return Add(*(self.write(piece) for piece in merge(self, _chain(found))))
+
+    def content(self, coefficients: list[Expr]) -> Expr:
+        """The common factor of several coefficients, its sign that of the first; 1 where it is a number.
+
+        Common are the factors of all numerators, and those of all denominators.
+        """
+        if len(coefficients) < 2 or any(isinstance(c, (Add, Integer)) for c in coefficients):
+            return Integer(1)
+        elements = [self.field.read(coefficient) for coefficient in coefficients]
+        known = [element for element in elements if element is not None]
+        if len(known) < len(elements):
+            return Integer(1)
+        above, below = known[0].numerator, known[0].denominator
+        for element in known[1:]:
+            above = above.gcd(element.numerator)
+            below = below.gcd(element.denominator)
+        common = quotient(above, below)
+        if is_negative(self.write(known[0] / common)):
+            common = -common
+        content = self.write(common)
+        return Integer(1) if content.is_Rational else content
+
+    def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
+        return scalar if divisor == 1 else self.tidy(scalar / divisor)
+
+    def divides(self, divisor: Expr, scalar: Expr) -> bool:
+        """Whether ``scalar / divisor`` has no other denominator than ``scalar``."""
+        if divisor.is_Rational:
+            return True
+        whole, ratio = self.field.read(scalar), self.field.read(scalar / divisor)
+        return whole is not None and ratio is not None and whole.denominator == ratio.denominator
+
+    def tidy(self, scalar: Expr) -> Expr:
+        """The scalar in lowest terms and factored, decay by decay; as it is where it is not in the field."""
+        pieces = self.pieces(scalar)
+        return scalar if pieces is None else Add(*(self.write(piece) for piece in pieces))
+
+
+def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:
+    """The sum of the elements, those with the same decays added; a constant joins where one decay is alone."""
+    groups: dict[frozenset[Symbol], Quotient] = {}
+    for element in elements:
+        support = scalars.support(element)
+        groups[support] = groups[support] + element if support in groups else element
+    constant = groups.pop(frozenset(), None)
+    if constant is not None and len(groups) == 1:
+        groups = {support: constant + element for support, element in groups.items()}
+    elif constant is not None:
+        groups[frozenset()] = constant
+    return [total for total in groups.values() if not total.is_zero()]
+
+
+def is_negative(expression: Expr) -> bool:
+    """Whether a minus sign stands in front of a written product."""
+    return bool(expression.as_coeff_Mul()[0] < 0)
+
+
+@lru_cache(maxsize=256)
+def scalars_of(optimizer: Optimizer) -> Scalars:
+    """The scalars in which the optimizer's gains, weights and coefficients are computed."""
+    expressions: list[Expr] = [Symbol(parameter.name) for parameter in optimizer.parameters]
+    bases: list[Expr] = []
+    for variable in optimizer.momentum:
+        expressions += [variable.b, variable.b.xreplace({STEP: PAST})]
+        if variable.beta != 0:
+            expressions.append(variable.beta**STEP)
+            bases.append(variable.beta)
+    expressions.append(optimizer.phi)
+    field = exponential_field(expressions)
+    known = {Symbol(p.name) for p in optimizer.parameters if _within_unit(p.range)}
+    vanishing = {base for base in field.bases if base in known or base in bases or _is_fraction(base)}
+    vanishing |= {factor for base in bases for factor in Mul.make_args(base) if _is_fraction(factor) or factor in known}
+    return Scalars(field, frozenset(vanishing))
+
+
+def _within_unit(interval: Interval) -> bool:
+    """Whether the range lies in [0, 1)."""
+    return bool(interval.lower >= 0) and bool(
+        interval.upper < 1 or (interval.upper == 1 and interval.upper_open)
+    )
+
+
+def _is_fraction(base: Expr) -> bool:
+    return isinstance(base, Rational) and 0 <= base < 1
+
+
+def _chain(parts: Iterable[list[Quotient] | None]) -> list[Quotient]:
+    return [element for part in parts if part is not None for element in part]
+
+
+def _multiply(elements: tuple[Quotient, ...]) -> Quotient:
+    result = elements[0]
+    for element in elements[1:]:
+        result = result * element
+    return result

@@ -1,0 +1,81 @@
+"""The start: how far the limit form has to be shifted to follow the optimizer from theta_0.
+
+    d_1 = sum_{s>=0} (F - F^(s)),        start at theta_0 + h d_1        (MATH.md section 6)
+"""
+
+from __future__ import annotations
+
+from sympy import Add, Expr, S, Sum, oo
+
+from symmem.algebra.atoms import PAST, STEP, split_scalar
+from symmem.algebra.rational import Quotient
+from symmem.algebra.sums import NoLimit
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.gains import frozen_update, gains, limit_gains, scalar_limit
+from symmem.derivation.history import past_terms
+from symmem.derivation.passes import collect
+from symmem.derivation.scalars import Scalars, scalars_of
+from symmem.errors import DerivationError
+
+
+def shift(optimizer: Optimizer) -> Expr:
+    """``d_1``, all at theta_0; 0 where no gain depends on the step (bias correction)."""
+    if all(gain.is_constant for gain in gains(optimizer)):
+        return S.Zero
+    scalars = scalars_of(optimizer)
+    _require_summable(optimizer, scalars)
+    remaining = [frozen_update(optimizer, limit_gains(optimizer))]
+    closed, open_ = [], []
+    for term in past_terms(optimizer):
+        scalar, vector = split_scalar(term)
+        if PAST in vector.free_symbols:
+            open_.append(-term)
+            continue
+        settled = scalar_limit(scalar.xreplace({PAST: STEP}), scalars)
+        remaining.append(-settled * vector)
+        closed.append(_summed(scalar, settled, scalars) * vector)
+    if open_:
+        difference = collect(Add(*remaining), scalars) + Add(*open_)
+        closed.append(Sum(difference, (PAST, 0, oo)))
+    return collect(Add(*closed), scalars)
+
+
+def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
+    """``sum_{s>=0} (settled - scalar(s))`` for a scalar that settles exponentially fast."""
+    pieces = scalars.pieces(scalar)
+    if pieces is None:
+        return Sum(settled - scalar, (PAST, 0, oo)) if PAST in scalar.free_symbols else S.Zero
+    total = []
+    for piece in pieces:
+        difference = scalars.limit(piece, PAST) - piece
+        closed = scalars.sum_over_past(difference)
+        if closed is None:
+            total.append(Sum(scalars.write(difference), (PAST, 0, oo)))
+        else:
+            total.append(scalars.write(scalars.limit(closed)))
+    return Add(*total)
+
+
+def _require_summable(optimizer: Optimizer, scalars: Scalars) -> None:
+    """The shift exists when every gain settles exponentially fast; ``1/(n+1)`` does not."""
+    for position, (now, settled) in enumerate(zip(gains(optimizer), limit_gains(optimizer), strict=True), 1):
+        difference = scalars.field.read(now.value - settled.value)
+        if difference is None or not _decays(difference, scalars):
+            raise DerivationError(
+                f"{optimizer.name}: momentum {position}: the gain {now.value} does not settle exponentially fast, "
+                "so the limit form has no start-up shift; use finite n"
+            )
+
+
+def _decays(element: Quotient, scalars: Scalars) -> bool:
+    """Whether every term of the numerator carries a vanishing power, over a denominator that stays."""
+    powers = scalars.field.power_positions(STEP)
+    if any(base not in scalars.vanishing for base in scalars.field.bases):
+        return element.is_zero()
+    if not all(any(exponents[p] for p in powers) for exponents in element.numerator.to_dict()):
+        return False
+    try:
+        scalars.limit(element)
+    except NoLimit:
+        return False
+    return True

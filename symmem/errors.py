@@ -1,0 +1,48 @@
+"""The errors of symmem: one base class, and messages of one line that name the place and the way out.
+
+Every room may import this module; it imports nothing of the package.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+LONGEST_QUOTE = 60
+
+
+class SymmemError(Exception):
+    """The base of every error that symmem raises on purpose; its text is one printable line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(map(_printable, message)))
+
+    def within(self, place: str) -> Self:
+        """The same error, said from further out: ``place: message``."""
+        return type(self)(f"{place}: {self}")
+
+
+class DeclarationError(SymmemError):
+    """A declaration that cannot be read, or that does not describe an optimizer."""
+
+
+class DerivationError(SymmemError):
+    """A question that a derivation cannot answer; the message says why, and what can be asked instead."""
+
+
+def quote(value: object) -> str:
+    """A user's own input as it may stand in a message: quoted, escaped, and cut where it is long."""
+    text = value if isinstance(value, str) else _representation(value)
+    if len(text) > LONGEST_QUOTE:
+        text = text[:LONGEST_QUOTE] + "..."
+    return f"'{text}'" if isinstance(value, str) else text
+
+
+def _representation(value: object) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # an integer of more digits than Python prints, a deep nest
+        return f"a {type(value).__name__}"
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")

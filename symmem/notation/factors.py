@@ -1,0 +1,77 @@
+"""The factors of a product, sorted into what is written where; used by reading.py.
+
+One line of signs and numbers, scalars above and below the bar, entrywise vectors above and below, and the
+operators, which come last.  `formula` decides how many fractions are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sympy import Add, Expr, Rational, S
+
+from symmem.notation.formula import Formula, Fraction, Number, Power, is_open, negated, product
+from symmem.notation.ordering import Key
+
+
+@dataclass(frozen=True)
+class Factor:
+    key: Key
+    formula: Formula
+    base: Expr
+    """The base of the power that is written."""
+
+
+def _formulas(factors: list[Factor]) -> tuple[Formula, ...]:
+    return tuple(factor.formula for factor in sorted(factors, key=lambda factor: factor.key))
+
+
+def _number(value: Rational) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
+    """A positive rational as factors above and below; 10^-8 stays a power of ten."""
+    above: tuple[Formula, ...] = () if value.p == 1 else (Number(int(value.p)),)
+    digits = str(value.q)
+    if len(digits) > 3 and digits.strip("0") == "1":
+        return (*above, Power(Number(10), negated(Number(len(digits) - 1)))), ()
+    return above, () if value.q == 1 else (Number(int(value.q)),)
+
+
+def _fraction(above: tuple[Formula, ...], below: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    return (Fraction(product(above), product(below)),) if below else above
+
+
+@dataclass
+class Factors:
+    """Collects the factors of one product."""
+
+    negative: bool = False
+    number: Rational = S.One
+    scalars: list[Factor] = field(default_factory=list)
+    scalars_below: list[Factor] = field(default_factory=list)
+    vectors: list[Factor] = field(default_factory=list)
+    vectors_below: list[Factor] = field(default_factory=list)
+    operators: list[Formula] = field(default_factory=list)
+
+    def times(self, number: Rational) -> None:
+        self.negative ^= bool(number.is_negative)
+        self.number *= abs(number)
+
+    def _take_offsets(self) -> None:
+        """eps above (grad^2 + eps)^(3/2) belongs to that fraction: eps/(...)^(3/2) is one thing."""
+        offsets = {term for f in self.vectors_below if isinstance(f.base, Add) for term in f.base.args}
+        taken = [factor for factor in self.scalars if factor.base in offsets]
+        self.vectors = taken + self.vectors
+        self.scalars = [factor for factor in self.scalars if factor not in taken]
+
+    def formula(self) -> Formula:
+        """The product: scalar fraction, entrywise fraction, operators, as few fractions as stay readable."""
+        self._take_offsets()
+        above, below = _number(self.number)
+        above += _formulas(self.scalars)
+        below += _formulas(self.scalars_below)
+        vectors, vectors_below = _formulas(self.vectors), _formulas(self.vectors_below)
+        operators = tuple(sorted(self.operators, key=is_open))
+        if vectors_below and not vectors:
+            return product(_fraction(above, below + vectors_below) + operators)
+        if vectors and below and not above:
+            return product(_fraction(vectors, below + vectors_below) + operators)
+        return product(_fraction(above, below) + _fraction(vectors, vectors_below) + operators)

@@ -1,0 +1,193 @@
+"""The formula tree: what is written, before it is known in which format.
+
+Between reading.py (which builds it from an expression) and text.py, latex.py (which spell it).  A minus
+sign lives in `Term` only; an atom carries the name it has in the expression language.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Anything that can be written."""
+
+
+@dataclass(frozen=True)
+class Number(Formula):
+    """A natural number."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Atom(Formula):
+    """A symbol, by its name in the expression language: theta, grad, lr, n, beta1, oo, ..."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Literal(Formula):
+    """Text of something outside the language, shown as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Term:
+    negative: bool
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Sum(Formula):
+    """Signed terms.  One negative term is how -x is written."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Product(Formula):
+    factors: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Fraction(Formula):
+    numerator: Formula
+    denominator: Formula
+
+
+@dataclass(frozen=True)
+class Power(Formula):
+    base: Formula
+    exponent: Formula
+
+
+@dataclass(frozen=True)
+class Root(Formula):
+    """The square root."""
+
+    radicand: Formula
+
+
+@dataclass(frozen=True)
+class Absolute(Formula):
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Norm(Formula):
+    """A norm of a vector; the index is () for Euclid's, (1,) and (1, eps) for the one-norms."""
+
+    body: Formula
+    index: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Call(Formula):
+    """A function by name, elementary or opaque, applied to its arguments."""
+
+    function: str
+    arguments: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Gradient(Formula):
+    """The gradient with respect to theta of the scalar in the body."""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Derivative(Formula):
+    """The derivative tensor of a potential, applied to slots: nabla^order field(point)[slots].
+
+    `field` is "loss" (point None: the tensor stands at theta) or the name of an opaque gradient.
+    `repeat` > 1 is a power of the Hessian: (nabla^2 L)^repeat slot.
+    """
+
+    field: str
+    order: int
+    point: Formula | None
+    slots: tuple[Formula, ...]
+    repeat: int = 1
+
+
+@dataclass(frozen=True)
+class Directional(Formula):
+    """The derivative of an opaque function without potential: D^k f(point)[slots]."""
+
+    function: str
+    point: Formula
+    slots: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Inner(Formula):
+    """The inner product, left transposed times right."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class Total(Formula):
+    """The sum over the entries of a vector that has no shorter name."""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class BigSum(Formula):
+    index: Formula
+    lower: Formula
+    upper: Formula
+    body: Formula
+
+
+def negated(formula: Formula) -> Formula:
+    """-formula as a formula."""
+    return Sum((Term(True, formula),))
+
+
+def product(factors: tuple[Formula, ...]) -> Formula:
+    """The factors as one formula; no factor is 1."""
+    if len(factors) == 1:
+        return factors[0]
+    return Product(factors) if factors else Number(1)
+
+
+def is_bare(formula: Derivative) -> bool:
+    """Whether the slot is written behind the tensor without brackets: (nabla^2 L) theta."""
+    slot = formula.slots[0]
+    return len(formula.slots) == 1 and isinstance(slot, (Atom, Derivative))
+
+
+def is_open(formula: Formula) -> bool:
+    """Whether a factor written behind the formula would be read as a part of it."""
+    if isinstance(formula, Derivative):
+        return is_bare(formula)
+    return isinstance(formula, (Gradient, Inner, BigSum))
+
+
+def starts_with_digit(formula: Formula) -> bool:
+    match formula:
+        case Number():
+            return True
+        case Product(factors):
+            return starts_with_digit(factors[0])
+        case Fraction(numerator, _):
+            return starts_with_digit(numerator)
+        case Power(base, _):
+            return isinstance(base, Number)
+        case _:
+            return False
+
+
+def ends_in_denominator(formula: Formula) -> bool:
+    """Whether the last thing on a one-line reading stands behind a slash."""
+    if isinstance(formula, Product):
+        return ends_in_denominator(formula.factors[-1])
+    return isinstance(formula, Fraction)

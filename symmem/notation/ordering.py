@@ -1,0 +1,107 @@
+"""The order in which a person writes terms and factors; used by reading.py.
+
+Keys are compared as tuples; ties keep SymPy's own order, which is canonical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol
+
+from symmem.algebra.atoms import GRAD, LR, STEP, THETA, is_scalar
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A term of a sum in its place; terms of one group may change places to let a positive one lead."""
+
+    term: Expr
+    degree: Expr
+    transient: bool
+
+
+def powers(expression: Expr) -> tuple[tuple[Expr, Expr], ...]:
+    """The factors as (base, exponent)."""
+    factors = Mul.make_args(expression)
+    return tuple((f.base, f.exp) if isinstance(f, Pow) else (f, S.One) for f in factors)
+
+
+def is_negative(term: Expr) -> bool:
+    return bool(term.as_coeff_Mul()[0].is_negative)
+
+
+@dataclass(frozen=True)
+class Order:
+    """`positions`: the declared order of the parameters; `indices`: the step and the bound indices."""
+
+    positions: Mapping[str, int]
+    indices: frozenset[Symbol]
+
+    def is_index(self, expression: Expr) -> bool:
+        """A polynomial in the steps alone, such as 2 n + 1: written with the highest power first."""
+        symbols = expression.free_symbols
+        polynomial = all(base.is_Atom for term in Add.make_args(expression) for base, _ in powers(term))
+        return polynomial and bool(symbols) and symbols <= self.indices
+
+    def terms(self, expression: Add) -> list[Placed]:
+        """The terms of a sum in order.
+
+        In general by power of h; numbers; vectors before scalars; constants before transients; grad
+        before theta; by the power below.  A positive number behind positive vectors: |grad L|^2 + 1.
+        """
+        if self.is_index(expression):
+            ordered = sorted(expression.args, key=self._index_key)
+            return [Placed(term, S.Zero, False) for term in ordered]
+        others = [term for term in expression.args if not term.is_Number]
+        behind = all(not is_scalar(term) and not is_negative(term) for term in others)
+        ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))
+        return [Placed(term, self._degree(term), bool(term.free_symbols & self.indices)) for term in ordered]
+
+    def _names(self, expression: Expr) -> tuple[tuple[int, str], ...]:
+        known = len(self.positions)
+        return tuple(sorted((self.positions.get(s.name, known), s.name) for s in expression.free_symbols))
+
+    def _degree(self, term: Expr) -> Expr:
+        """The power of h in a term, if it is a number."""
+        degree = sum((exponent for base, exponent in powers(term) if base == LR), S.Zero)
+        return degree if degree.is_Number else S.Zero
+
+    def _term_key(self, term: Expr, number_behind: bool) -> Key:
+        symbols = term.free_symbols
+        number = 0 if symbols else (1 if number_behind else -1)
+        below = [-e for b, e in powers(term) if e.is_Number and e.is_negative and not is_scalar(b)]
+        return (
+            self._degree(term), number, is_scalar(term), term.has(Sum), bool(symbols & self.indices),
+            self._decay(term), THETA in symbols, max(below, default=S.Zero), self._names(term),
+        )  # fmt: skip
+
+    def _decay(self, term: Expr) -> Expr:
+        """How fast a transient decays: 2 for beta^(2 n + 1)."""
+        rates = [e.coeff(STEP) for b, e in powers(term) if e.free_symbols & self.indices]
+        return max((rate for rate in rates if rate.is_Number), default=S.Zero)
+
+    def _index_key(self, term: Expr) -> Key:
+        degree = sum((e for b, e in powers(term) if not b.is_Number and e.is_Number), S.Zero)
+        return (-degree, self._names(term))
+
+    def scalar(self, base: Expr, exponent: Expr) -> Key:
+        """A scalar factor: h, parameters, polynomials of the step, transient powers, sums."""
+        if base == LR:
+            return (0,)
+        if self.is_index(base) and exponent.is_Number:
+            return (2, self._names(base))
+        if exponent.free_symbols:
+            return (3, self._names(base))
+        return (4 if isinstance(base, Add) else 1, self._names(base))
+
+    def vector(self, base: Expr) -> Key:
+        """An entrywise factor: grad, then functions of it, then theta, then sums; scalars behind."""
+        if is_scalar(base):
+            return (4, ())
+        rank = 0 if base == GRAD else 3 if isinstance(base, Add) else 2 if THETA in base.free_symbols else 1
+        return (rank, self._names(base))

@@ -13,13 +13,34 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from symmem.notation.formula import (
-    Absolute, Atom, BigSum, Call, Derivative, Directional, Formula, Fraction, Gradient, Inner, Literal, Norm,
-    Number, Power, Product, Root, Sum, Total, is_bare, is_open, starts_with_digit,
-)  # fmt: skip
+    Absolute,
+    Atom,
+    BigSum,
+    Call,
+    Derivative,
+    Directional,
+    Formula,
+    Fraction,
+    Gradient,
+    Inner,
+    Literal,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Root,
+    Sum,
+    Total,
+    is_bare,
+    is_open,
+    starts_with_digit,
+)
 from symmem.notation.reading import read
 from symmem.notation.symbols import Functions, Macros, Speller
 
-_OPERATORS = frozenset("exp log sin cos tan sinh cosh tanh max min arcsin arccos arctan".split())
+_OPERATORS = frozenset(
+    ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
+)
 _RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 _TALL = re.compile(r"\\frac|\\sum|\\left")
 _STYLED = re.compile(r"\\(?:mathcal|boldsymbol|mathrm|operatorname|sqrt)\{([^{}]*)\}")

@@ -7,7 +7,7 @@ lines, with breaks between them, continued under its own first column.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,17 @@ class Fill:
     """Items packed into lines; a new line starts `hang` columns behind the first item's column.
 
     An item that fits on no line of its own stays behind a short beginning (a lone h) if `stay`, and is
-    broken inside; else it gets a new line first.
+    broken inside; else it gets a new line first.  Behind an item in several lines a new line is begun,
+    unless the items are `tight`, as the two sides of a slash.
     """
 
     items: tuple[Item, ...]
-    hang: int
-    stay: bool
+    hang: int = 0
+    stay: bool = False
+    tight: bool = False
 
 
-Doc = Union[str, Cat, Fill]
+Doc: TypeAlias = "str | Cat | Fill"
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def _lay_fill(doc: Fill, column: int, tail: int, page: Page) -> list[str]:
             head = " " * margin + item.broken
             more = _lay(item.body, len(head), glued, page)
             lines = [*lines, head + more[0], *more[1:]]
-        in_pieces = len(more) > 1
+        in_pieces = len(more) > 1 and not doc.tight
     return lines
 
 

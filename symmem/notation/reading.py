@@ -18,13 +18,41 @@ from sympy import Abs, Add, Expr, Function, Mul, Pow, Rational, S, Symbol
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
 
-from symmem.algebra.atoms import CONTRACTION_NAME, GRAD, LOSS, PAST, STEP, TOTAL, Kind, is_scalar, kind
-from symmem.algebra.atoms import is_contraction, opaque_parts, split_scalar
+from symmem.algebra.atoms import (
+    CONTRACTION_NAME,
+    GRAD,
+    LOSS,
+    PAST,
+    STEP,
+    TOTAL,
+    Kind,
+    is_contraction,
+    is_scalar,
+    kind,
+    opaque_parts,
+    split_scalar,
+)
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
-    Absolute, Atom, BigSum, Call, Derivative, Directional, Formula, Gradient, Inner, Literal, Norm, Number,
-    Power, Root, Sum, Term, Total, negated,
-)  # fmt: skip
+    Absolute,
+    Atom,
+    BigSum,
+    Call,
+    Derivative,
+    Directional,
+    Formula,
+    Gradient,
+    Inner,
+    Literal,
+    Norm,
+    Number,
+    Power,
+    Root,
+    Sum,
+    Term,
+    Total,
+    negated,
+)
 from symmem.notation.ordering import Order, Placed, is_negative, powers
 from symmem.notation.recognition import NormShape, gradient_shape, total_shape
 from symmem.notation.symbols import Functions
@@ -229,7 +257,7 @@ class _Reader:
         return scalar * factor, Derivative("loss", 2, None, (slot,), repeat)
 
     def _splits(self, direction: Add) -> bool:
-        """Whether the Hessian of a sum is written term by term: norms and plain vectors, one norm at least."""
+        """Whether the Hessian of a sum is written by terms: named norms, one at least, and plain vectors."""
         vectors = [split_scalar(term)[1] for term in direction.args]
         named = [gradient_shape(vector) is not None for vector in vectors]
         return any(named) and all(n or v.is_Symbol for n, v in zip(named, vectors, strict=True))

@@ -12,9 +12,29 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from symmem.notation.formula import (
-    Absolute, Atom, BigSum, Call, Derivative, Directional, Formula, Fraction, Gradient, Inner, Literal, Norm,
-    Number, Power, Product, Root, Sum, Total, ends_in_denominator, is_bare, is_open, starts_with_digit,
-)  # fmt: skip
+    Absolute,
+    Atom,
+    BigSum,
+    Call,
+    Derivative,
+    Directional,
+    Formula,
+    Fraction,
+    Gradient,
+    Inner,
+    Literal,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Root,
+    Sum,
+    Total,
+    ends_in_denominator,
+    is_bare,
+    is_open,
+    starts_with_digit,
+)
 from symmem.notation.layout import Cat, Doc, Fill, Item, flat, layout
 from symmem.notation.reading import read
 from symmem.notation.symbols import ASCII, UNICODE, Functions, Glyphs, Speller, superscript
@@ -62,15 +82,17 @@ class _Printer:
             case Product():
                 return self._product(formula)
             case Fraction(numerator, denominator):
-                return Cat((self._numerator(numerator), "/", self._denominator(denominator)))
+                above, below = self._numerator(numerator), self._denominator(denominator)
+                return Fill((Item("", "", above), Item("/", "/ ", below)), hang=2, stay=True, tight=True)
             case Power():
                 return self._power(formula)
             case Root(radicand):
                 return self._root(radicand)
             case Absolute(body):
-                return _around("|", self.doc(body), "|")
+                return _around("|", self._barred(body), "|")
             case Norm(body, index):
-                return _around(self.glyphs.norm, self.doc(body), self.glyphs.norm + self._norm_index(index))
+                bars = self.glyphs.norm
+                return _around(bars, self._barred(body), bars + self._norm_index(index))
             case Call(function, arguments):
                 return Cat(
                     (self.speller.function_text(function, self.glyphs), self._list("(", arguments, ")"))
@@ -98,9 +120,14 @@ class _Printer:
                 return _around(head, self.doc(body), tail)
             case BigSum(index, lower, upper, body):
                 low, high = (flat(self.doc(part)).replace(" ", "") for part in (lower, upper))
-                head = f"{self.glyphs.sum}_{{{flat(self.doc(index))}={low}}}^{{{high}}} "
-                return Cat((head, self._closed(body)))
+                head = f"{self.glyphs.sum}_{{{flat(self.doc(index))}={low}}}^{{{high}}}"
+                return Fill((Item("", "", head), Item(" ", "", self._closed(body))), hang=2)
         raise TypeError(f"no text for {type(formula).__name__}")
+
+    def _barred(self, body: Formula) -> Doc:
+        """What stands between bars; bars inside bars are kept apart by parentheses."""
+        doc = self.doc(body)
+        return _around("(", doc, ")") if "|" in flat(doc) or "‖" in flat(doc) else doc
 
     def _closed(self, formula: Formula) -> Doc:
         """The formula, in parentheses if it is a sum."""
@@ -115,7 +142,7 @@ class _Printer:
             if position == 0 and term.negative:
                 body = Cat((sign, body))
             items.append(Item(f" {sign} ", f"{sign} ", body))
-        return Fill(tuple(items), 0, False)
+        return Fill(tuple(items))
 
     def _product(self, formula: Product) -> Doc:
         factors = formula.factors
@@ -128,7 +155,7 @@ class _Printer:
             dotted = position > 0 and (self._slashed(factors[position - 1]) or starts_with_digit(factor))
             flat_glue = f" {self.glyphs.times} " if dotted else " "
             items.append(Item(flat_glue, f"{self.glyphs.times} ", self._factor(factor, last)))
-        return Fill(tuple(items), 2, True)
+        return Fill(tuple(items), hang=2, stay=True)
 
     def _slashed(self, factor: Formula) -> bool:
         return ends_in_denominator(factor) and not self._is_half(factor)
@@ -184,7 +211,7 @@ class _Printer:
         items = tuple(
             Item(" ", "", Cat((self.doc(part), end)) if end else self.doc(part)) for part, end in pairs
         )
-        return _around(left, items[0].body if len(items) == 1 else Fill(items, 0, False), right)
+        return _around(left, items[0].body if len(items) == 1 else Fill(items), right)
 
     def _raised(self, order: int) -> str:
         """An order as an exponent; 1 is not written."""

@@ -85,7 +85,8 @@ class Ridge:
 
 @dataclass(frozen=True)
 class RidgeMap:
-    """``x -> sum_j w_j profile_j'(a_j . x) b_j``; if b = a, the gradient of ``sum_j w_j profile_j(a_j . x)``."""
+    """``x -> sum_j w_j profile_j'(a_j . x) b_j``: where b = a the gradient of
+    ``sum_j w_j profile_j(a_j . x)``."""
 
     ridges: tuple[Ridge, ...]
 

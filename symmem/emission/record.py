@@ -1,0 +1,97 @@
+"""A derivation as JSON: every expression as SymPy text with the atoms of the algebra, and as LaTeX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Expr
+
+from symmem import __version__
+from symmem.derivation.derivation import Derivation
+from symmem.emission.report import At
+from symmem.errors import DerivationError
+from symmem.notation.latex import latex
+
+SCHEMA = 1
+ATOMS = {
+    "theta": r"\boldsymbol{\theta}",
+    "grad": r"\nabla \mathcal{L}",
+    "loss": r"\mathcal{L}",
+    "lr": "h",
+    "n": "n",
+    "s": "s",
+}
+
+
+def record(derivation: Derivation, at: At) -> dict[str, Any]:
+    """The derivation as plain data, ready for ``json.dumps``; a part that does not exist is None."""
+    writer = _Writer(derivation)
+    limit = writer.limit()
+    if at == "limit":
+        derivation.limit  # noqa: B018  # raises, with the reason, where there is none
+        memoryless, correction = limit["memoryless"], limit["correction"]
+    else:
+        iteration = derivation if at == "n" else derivation.at(at)
+        memoryless, correction = writer.write(iteration.F), writer.write(iteration.M)
+    return {
+        "schema": SCHEMA,
+        "symmem": __version__,
+        "optimizer": derivation.optimizer.name,
+        "order": derivation.order,
+        "at": at,
+        "symbols": {**ATOMS, **derivation.optimizer.symbols},
+        "memoryless": memoryless,
+        "correction": correction,
+        "limit": limit,
+        "F": writer.all("coefficients"),
+        "G": writer.all("modified_equation"),
+        "modified_loss": writer.modified_loss(),
+        "shift": writer.all("shift"),
+        "assumptions": [str(item) for item in derivation.assumptions],
+    }
+
+
+class _Writer:
+    """Writes the expressions of one derivation."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self._derivation = derivation
+
+    def write(self, expression: Expr) -> dict[str, str]:
+        optimizer = self._derivation.optimizer
+        functions = {f.name: (f.latex, f.potential) for f in optimizer.functions}
+        return {
+            "sympy": str(expression),
+            "latex": latex(expression, names=optimizer.symbols, functions=functions),
+        }
+
+    def all(self, part: str) -> list[dict[str, str]] | None:
+        """A tuple of expressions; None where it does not exist."""
+        try:
+            return [self.write(expression) for expression in getattr(self._derivation, part)]
+        except DerivationError:
+            return None
+
+    def limit(self) -> dict[str, Any]:
+        coefficients = self.all("coefficients")
+        if coefficients is None:
+            return {"memoryless": None, "correction": None}
+        limit = self._derivation.limit
+        return {"memoryless": self.write(limit.F), "correction": self.write(limit.M)}
+
+    def modified_loss(self) -> dict[str, Any]:
+        try:
+            found, obstruction = self._derivation.modified_loss, self._derivation.obstruction
+        except DerivationError as error:
+            return {"obstruction": str(error), "order": 0, "terms": []}
+        if obstruction is not None:
+            terms = [self.write(term) for term in obstruction.terms]
+            return {"obstruction": obstruction.reason, "order": obstruction.order, "terms": terms}
+        assert found is not None
+        return {
+            "potential": self.write(found.potential),
+            "preconditioner": self.write(found.preconditioner),
+            "regime": found.regime,
+            "decay": self.write(found.decay),
+            "rate": found.rate,
+        }

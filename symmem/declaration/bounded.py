@@ -22,7 +22,8 @@ MAX_ARGUMENT_BITS = 1024
 """Of a number under a root or a function, and of a number raised to a symbolic power."""
 MAX_EXPONENT = 64
 MAX_EXPONENT_NUMBER = 1000
-"""Of a number inside an exponent that is an expression: ``beta**(1000*n)``."""
+MAX_EXPONENT_DENOMINATOR = 10_000
+"""Of a number inside an exponent that is an expression: ``beta**(1000*n)``, ``exp(-n/10000)``."""
 SMALLEST, LARGEST = Rational(1, 10**60), Integer(10**60)
 """Bounds of an irrational constant: beyond them its sign or its size cannot be told cheaply."""
 
@@ -92,9 +93,9 @@ def call(name: str, argument: Expr) -> Expr:
     _bound_argument(argument, f"the argument of {name}")
     if name == "log" and argument == S.Zero:
         raise DivisionByZero("the logarithm of zero; change the argument of log")
-    if name == "exp" and argument.has(sympy.log):
+    if name == "exp":
         _bound_exponent(argument)  # exp(c*log(x)) is x**c to SymPy
-    result = FUNCTIONS[name](argument)
+    result = FUNCTIONS[name](argument, evaluate=not _is_nested(argument))
     if name == "abs":
         result = result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
     return _checked(result)
@@ -138,6 +139,11 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
+def _is_nested(argument: Expr) -> bool:
+    """Does a function of it nest two functions?  To evaluate those, SymPy expands real and imaginary parts."""
+    return bool(argument.free_symbols) and argument.has(*_HEADS)
+
+
 def _is_positive_at_every_step(exponent: Expr) -> bool:
     """Is it ``c n + d`` with c >= 0 and d > 0?  Then ``0**exponent`` is 0 for n = 0, 1, 2, ..."""
     terms = exponent.as_coefficients_dict()
@@ -154,8 +160,8 @@ def _bound_number_power(base: Expr, exponent: Rational) -> None:
             _bound_argument(base, "a number under a root")
     elif abs(exponent) > MAX_EXPONENT:
         raise TooLarge(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
-    if exponent.q > MAX_EXPONENT_NUMBER:
-        raise TooLarge(f"an exponent with a denominator larger than {MAX_EXPONENT_NUMBER}; use a simpler one")
+    if exponent.q > MAX_EXPONENT_DENOMINATOR:
+        raise TooLarge(f"an exponent with a denominator above {MAX_EXPONENT_DENOMINATOR}; use a simpler one")
     if not exponent.is_Integer and _is_constant(base) and base.evalf(15).is_negative:
         raise NotReal("a root of a negative number; only real numbers are known")
 
@@ -169,8 +175,9 @@ def _bound_result(result: Pow) -> None:
 
 
 def _bound_exponent(exponent: Expr) -> None:
-    if any(max(abs(number), number.q) > MAX_EXPONENT_NUMBER for number in exponent.atoms(Rational)):
-        raise TooLarge(f"an exponent with numbers beyond {MAX_EXPONENT_NUMBER}; make them parameters")
+    for number in exponent.atoms(Rational):
+        if abs(number) > MAX_EXPONENT_NUMBER or number.q > MAX_EXPONENT_DENOMINATOR:
+            raise TooLarge(f"an exponent with numbers beyond {MAX_EXPONENT_NUMBER}; make them parameters")
 
 
 def _bound_argument(argument: Expr, what: str) -> None:

@@ -27,9 +27,10 @@ MP.dps = 40
 
 n, s, lr, beta, beta1, beta2, eps, weight_decay = symbols("n s lr beta beta1 beta2 eps weight_decay")
 grad, theta, loss, c = symbols("grad theta loss c")
-D2L, D3L, total, gradK, gradK_jvp, gradK_jvp2, f, f_jvp, f_jvp2 = (
-    Function(name) for name in "D2L D3L total gradK gradK_jvp gradK_jvp2 f f_jvp f_jvp2".split(" ")
+D2L, D3L, total, grad_k, grad_k_jvp, grad_k_jvp2 = symbols(
+    "D2L D3L total gradK gradK_jvp gradK_jvp2", cls=Function
 )
+f_jvp, f_jvp2 = symbols("f_jvp f_jvp2", cls=Function)
 NAMES = {"beta1": r"\beta_1", "beta2": r"\beta_2", "eps": r"\varepsilon", "weight_decay": r"\lambda"}
 LION = {"beta1": r"\rho_1", "beta2": r"\rho_2", "eps": r"\varepsilon", "weight_decay": r"\lambda"}
 HEAVY = {"beta": r"\beta"}
@@ -110,14 +111,16 @@ SPELLED = {
     "theta": "theta", "eps": "eps", "weight_decay": "weight_decay", "beta1": "beta1", "beta2": "beta2",
     "beta": "beta",
 }  # fmt: skip
+# A bar opens behind a space, a bracket, a slash or a minus sign, and closes behind anything else.
 TOKEN = re.compile(
     r"(?P<hessians>\((?:∇²L|D2L)\))|(?P<bigsum>(?:Σ|sum)_\{s=(?P<low>[^}]*)\}\^\{(?P<high>[^}]*)\})"
     r"|(?P<total>Σᵢ|sum_i)|(?P<entry>ᵢ|_i)|(?P<index>_\{1,(?P<offset>[^}]*)\}|₁|_1)|(?P<transpose>ᵀ|\^T)"
     r"|(?P<tensor>∇(?P<order>[²³])(?P<field>[LK])|D(?P<digit>[23])(?P<letter>[LK]))"
     r"|(?P<directional>D²? f|D2 f)|(?P<gradient>∇L|grad L)|(?P<opaque>∇K|gradK|f(?=\())|(?P<nabla>∇|grad )"
-    r"|(?P<norm>‖|\|\|)|(?P<scripts>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˢ]+)|(?P<function>sign|exp|tanh)|(?P<root>√|sqrt)"
+    r"|(?P<norm>(?<![^\s(\[/−∇√,-])(?:‖|\|\|))|(?P<norm_end>‖|\|\|)"
+    r"|(?P<bar>(?<![^\s(\[/−∇√,-])\|)|(?P<bar_end>\|)|(?P<scripts>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˢ]+)|(?P<function>sign|exp|tanh)|(?P<root>√|sqrt)"
     r"|(?P<half>½)|(?P<number>\d+)|(?P<name>theta|eps|weight_decay|beta[12]?|[βρ][₁₂]?|[θhελnsc])|(?P<loss>L)"
-    r"|(?P<mark>[-−+*·/^()\[\],|])|(?P<space>\s+)"
+    r"|(?P<mark>[-−+*·/^()\[\],])|(?P<space>\s+)"
 )  # fmt: skip
 
 
@@ -198,8 +201,8 @@ class Reader:
         token = self.take()
         if kind == "(":
             return self.until(")")
-        if kind == "|":
-            inside = self.until("|")
+        if kind == "bar":
+            inside = self.until("bar_end")
             return lambda at: abs(inside(at))
         if kind == "root":
             radicand = self.atom()
@@ -211,7 +214,7 @@ class Reader:
             return lambda at: _slope(potential, at)
         if kind in ("number", "half"):
             number = MP.mpf(token.group()) if kind == "number" else MP.mpf(1) / 2
-            return lambda at: number
+            return lambda _: number
         if kind == "name":
             name = SPELLED[token.group()]
             return lambda at: at[name]
@@ -226,11 +229,11 @@ class Reader:
 
     def norm(self) -> Reading:
         inside = self.sum()
-        self.take("norm")
+        self.take("norm_end")
         if self.kind() != "index":
             return lambda at: abs(inside(at))
         offset = self.take().group("offset")
-        added = Reader(offset).whole() if offset else (lambda at: MP.mpf(0))
+        added = Reader(offset).whole() if offset else (lambda _: MP.mpf(0))
         return lambda at: MP.sqrt(inside(at) ** 2 + added(at))
 
     def slots(self) -> Reading:
@@ -264,7 +267,11 @@ class Reader:
             return lambda at: opaque(name, 0, point(at))
         if kind == "directional":
             self.take("(")
-            point, order, slot = self.until(")"), 1 + ("2" in token.group() or "²" in token.group()), self.slots()
+            point, order, slot = (
+                self.until(")"),
+                1 + ("2" in token.group() or "²" in token.group()),
+                self.slots(),
+            )
             return lambda at: opaque("f", order, point(at)) * slot(at)
         assert kind == "tensor", f"unexpected {kind}"
         order = int(token.group("digit") or {"²": 2, "³": 3}[token.group("order")])
@@ -277,7 +284,11 @@ class Reader:
 
     def unit_exponent(self) -> Reading:
         token = self.take()
-        return self.atom() if token.group() == "^" else Reader("".join(SCRIPTS[x] for x in token.group())).whole()
+        return (
+            self.atom()
+            if token.group() == "^"
+            else Reader("".join(SCRIPTS[x] for x in token.group())).whole()
+        )
 
     def big_sum(self, low: Reading, high: Reading) -> Reading:
         body = self.product()
@@ -291,7 +302,7 @@ class Reader:
 
 STARTS = (
     "hessians", "bigsum", "total", "tensor", "directional", "gradient", "opaque", "nabla", "norm", "function",
-    "root", "half", "number", "name", "loss", "(", "|",
+    "root", "half", "number", "name", "loss", "(", "bar",
 )  # fmt: skip
 
 
@@ -314,13 +325,336 @@ def _slope(potential: Reading, at: Values) -> Any:
     return (potential(ahead) - potential(behind)) / (2 * step)
 
 
-# Bars know no left and right: in a product inside bars the reader would take the closing bar for an opening
-# one.  The printed spaces tell them apart, and the reader gets parentheses.
-def barred(source: str) -> str:
-    source = re.sub(r"(?<![\w₁₂ᵢ)\]|⁰¹²³⁴⁵⁶⁷⁸⁹ⁿˢ])\|(?=[^\s|])", "⟨", source.replace("||", "‖"))
-    source = source.replace("|", ")⟩").replace("⟨", "abs(")
-    return source
-
-
 def read_text(source: str, at: Values = POINT) -> Any:
     return Reader(source).whole()(at)
+
+
+# ---------------------------------------------------------------- the reader of LaTeX: LaTeX -> text
+
+TEX = (
+    (r"\\quad|\{\} |\\left|\\right(?![a-z])|\\[bB]igg?[lr]", ""),
+    (r"\\times|\\cdot", "·"),
+    (r"\\boldsymbol\{\\theta\}", "θ"),
+    (r"\\mathcal\{([LK])\}", r"\1"),
+    (r"\\nabla\^\{([23])\} ", lambda found: "∇" + "  ²³"[int(found.group(1))]),
+    (r"\\nabla ?", "∇"),
+    (r"D\^\{2\} f", "D² f"),
+    (r"\^\{\\top\}", "ᵀ"),
+    (r"\\sum_\{i\}", "Σᵢ"),
+    (r"\)_\{i\}", ")ᵢ"),
+    (r"\\sum_\{s = ([^}]*)\}\^\{([^}]*)\}", r"Σ_⦃s=\1⦄^⦃\2⦄"),
+    (r"\\(?:beta|rho)_([12])", lambda found: "β" + " ₁₂"[int(found.group(1))]),
+    (r"\\beta", "β"),
+    (r"\\varepsilon", "ε"),
+    (r"\\lambda", "λ"),
+    (r"\\operatorname\{sign\}", "sign"),
+    (r"\\(exp|tanh)", r"\1"),
+    (r"\\lVert ", " ‖"),
+    (r" \\rVert_\{1, ([^{}]*)\}", r"‖_⦃1,\1⦄"),
+    (r" \\rVert", "‖"),
+    (r"\\lvert ", " |"),
+    (r" \\rvert", "|"),
+    (r"‖_\{1\}", "‖₁"),
+)
+
+
+def text_of_latex(source: str) -> str:
+    r"""LaTeX in the text form: symbols by the table, \frac, \sqrt and exponents by brackets."""
+    for pattern, replacement in TEX:
+        source = re.sub(pattern, replacement, source)
+    group = r"\{([^{}]*)\}"
+    shorter = ""
+    while shorter != source:
+        source = shorter or source
+        shorter = re.sub(rf"\\frac{group}{group}", r"((\1)/(\2))", source)
+        shorter = re.sub(rf"\\sqrt{group}", r"√(\1)", shorter)
+        shorter = re.sub(rf"\^{group}", r"^(\1)", shorter)
+    return source.replace("⦃", "{").replace("⦄", "}")
+
+
+def read_latex(source: str, at: Values = POINT) -> Any:
+    return read_text(text_of_latex(source), at)
+
+
+# ---------------------------------------------------------------- samples
+
+CUBE_HALF = Rational(3, 2)
+SMOOTH = grad / sqrt(grad**2 + eps)
+CONSTANT1, CONSTANT2 = beta1 / (1 - beta1), beta2 / (1 - beta2)
+FINITE1 = CONSTANT1 - (n + 1) * beta1 ** (n + 1) / (1 - beta1 ** (n + 1))
+FINITE2 = CONSTANT2 - (n + 1) * beta2 ** (n + 1) / (1 - beta2 ** (n + 1))
+PAST = 1 - beta1 * beta2**s
+
+
+def adamw(first: Any, second: Any) -> Any:
+    entrywise = (first - second) / sqrt(grad**2 + eps) + eps * second / (grad**2 + eps) ** CUBE_HALF
+    return lr * entrywise * D2L(SMOOTH + weight_decay * theta)
+
+
+SAMPLES: dict[str, tuple[Any, dict[str, str], str]] = {
+    "heavy ball": (
+        lr * beta * (1 - (2 * n + 1) * beta**n * (1 - beta) - beta ** (2 * n + 1)) / (1 - beta) ** 3
+        * D2L(grad),
+        HEAVY,
+        """\
+M = h β (1 − (2n + 1) βⁿ (1 − β) − β²ⁿ⁺¹)/(2 (1 − β)³) · ∇‖∇L‖²""",
+    ),
+    "heavy ball, limit": (lr * beta / (1 - beta) ** 3 * D2L(grad), HEAVY, "M = h β/(2 (1 − β)³) · ∇‖∇L‖²"),
+    "Nesterov, limit": (lr * beta**2 / (1 - beta) ** 3 * D2L(grad), HEAVY, "M = h β²/(2 (1 − β)³) · ∇‖∇L‖²"),
+    "AdamW, limit": (
+        adamw(CONSTANT1, CONSTANT2),
+        NAMES,
+        """\
+M = h ((β₁/(1 − β₁) − β₂/(1 − β₂))/√(|∇L|² + ε)
+       + β₂/(1 − β₂) · ε/(|∇L|² + ε)^(3/2))
+      · (∇‖∇L‖_{1,ε} + λ ∇²L θ)""",
+    ),
+    "AdamW": (
+        adamw(FINITE1, FINITE2),
+        NAMES,
+        """\
+M = h ((β₁/(1 − β₁) − β₂/(1 − β₂) − (n + 1) β₁ⁿ⁺¹/(1 − β₁ⁿ⁺¹)
+        + (n + 1) β₂ⁿ⁺¹/(1 − β₂ⁿ⁺¹))/√(|∇L|² + ε)
+       + (β₂/(1 − β₂) − (n + 1) β₂ⁿ⁺¹/(1 − β₂ⁿ⁺¹)) ε/(|∇L|² + ε)^(3/2))
+      · (∇‖∇L‖_{1,ε} + λ ∇²L θ)""",
+    ),
+    "Lion, limit": (
+        lr * eps * beta1 / ((1 - beta2) * (grad**2 + eps) ** CUBE_HALF) * D2L(SMOOTH + weight_decay * theta),
+        LION,
+        "M = h ρ₁/(1 − ρ₂) · ε/(|∇L|² + ε)^(3/2) · (∇‖∇L‖_{1,ε} + λ ∇²L θ)",
+    ),
+    "Lion-K, limit": (
+        lr * beta1 / (1 - beta2) * grad_k_jvp(-grad, D2L(weight_decay * theta - grad_k(-grad))),
+        LION,
+        "M = h ρ₁/(1 − ρ₂) · ∇²K(−∇L) ∇²L[λ θ − ∇K(−∇L)]",
+    ),
+    "Lion": (
+        lr * beta1 * (1 - beta2) / beta2 * eps / (PAST.subs(s, n) ** 2 * grad**2 + eps) ** CUBE_HALF
+        * D2L(
+            Sum(
+                beta2 ** (n - s) * (1 - beta2 ** (s + 1)) / (1 - beta2)
+                * (PAST * grad / sqrt(PAST**2 * grad**2 + eps)),
+                (s, 0, n - 1),
+            )
+            + c * weight_decay * theta
+        ),
+        LION,
+        """\
+M = h ρ₁ (1 − ρ₂)/ρ₂ · ε/((1 − ρ₁ ρ₂ⁿ)² |∇L|² + ε)^(3/2)
+      · ∇²L[λ c θ
+            + Σ_{s=0}^{n−1}
+                ρ₂ⁿ⁻ˢ (1 − ρ₁ ρ₂ˢ) (1 − ρ₂ˢ⁺¹)/(1 − ρ₂)
+                  · ∇L/√((1 − ρ₁ ρ₂ˢ)² |∇L|² + ε)]""",
+    ),
+    "AdamW, modified loss": (
+        (1 + lr * weight_decay * (CONSTANT2 - CONSTANT1)) * loss
+        - lr * (CONSTANT2 - CONSTANT1) * (total(Abs(grad)) + weight_decay * total(grad * theta)),
+        NAMES,
+        """\
+M = (1 + h λ (β₂/(1 − β₂) − β₁/(1 − β₁))) L
+    − h (β₂/(1 − β₂) − β₁/(1 − β₁)) (‖∇L‖₁ + λ ∇Lᵀθ)""",
+    ),
+}  # fmt: skip
+
+PHRASES = [
+    (D2L(grad), "½ ∇‖∇L‖²"),
+    (-lr * D2L(grad), "−h/2 · ∇‖∇L‖²"),
+    (D2L(sign(grad)), "∇‖∇L‖₁"),
+    (D2L(grad / Abs(grad)), "∇‖∇L‖₁"),
+    (D2L(theta), "∇²L θ"),
+    (D2L(D2L(grad)), "(∇²L)² ∇L"),
+    (D3L(grad, theta), "∇³L[∇L, θ]"),
+    (D2L(grad + weight_decay * theta), "½ ∇‖∇L‖² + λ ∇²L θ"),
+    (total(grad**2), "‖∇L‖²"),
+    (total(sqrt(grad**2 + eps)), "‖∇L‖_{1,ε}"),
+    (total(theta**2) / 2, "‖θ‖²/2"),
+    (total(grad * D2L(grad)), "∇Lᵀ∇²L ∇L"),
+    (total(D2L(grad) ** 2), "‖∇²L ∇L‖²"),
+    (total(grad * D3L(grad, grad)), "∇³L[∇L, ∇L, ∇L]"),
+    (total(sympy.exp(grad) * theta), "Σᵢ (exp(∇L) θ)ᵢ"),
+    (grad / (1 - beta), "∇L/(1 − β)"),
+    (beta * grad / (beta - 1), "−β/(1 − β) · ∇L"),
+    (grad / (sqrt(grad**2) + eps), "∇L/(|∇L| + ε)"),
+    (2 * beta - 1, "2β − 1"),
+    (-lr * beta + 1, "1 − h β"),
+    (lr * (-beta - eps), "−h (ε + β)"),
+    (-grad + lr * D3L(grad, grad) / 6, "−∇L + h/6 · ∇³L[∇L, ∇L]"),
+    (grad_k_jvp2(grad, theta, D2L(grad)), "∇³K(∇L)[θ, ∇²L ∇L]"),
+    (f_jvp(-grad, theta), "D f(−∇L)[θ]"),
+    (f_jvp2(grad, theta, grad), "D² f(∇L)[θ, ∇L]"),
+    (D2L(theta) * D2L(sign(grad)), "(∇²L θ) ∇‖∇L‖₁"),
+    (1 / sqrt(grad**2 + Rational(1, 10**8)), "1/√(|∇L|² + 10⁻⁸)"),
+    (Rational(9, 10) ** n * lr, "h (9/10)ⁿ"),
+    (sympy.Integer(0), "0"),
+]
+
+
+def close(left: Any, right: Any) -> bool:
+    return bool(abs(left - right) <= MP.mpf(10) ** -14 * (1 + abs(left) + abs(right)))
+
+
+def forms(expression: Any, names: dict[str, str]) -> dict[str, tuple[Callable[[str], Any], str]]:
+    """Every form of the expression with its reader."""
+    lines = latex_lines(expression, names=names, functions=FUNCTIONS, budget=30)
+    return {
+        "Unicode": (read_text, text(expression, names=names, functions=FUNCTIONS)),
+        "narrow": (read_text, text(expression, names=names, functions=FUNCTIONS, width=30)),
+        "ASCII": (read_text, text(expression, names=names, functions=FUNCTIONS, unicode=False)),
+        "LaTeX": (read_latex, latex(expression, names=names, functions=FUNCTIONS)),
+        "lines of LaTeX": (read_latex, " ".join(lines)),
+    }
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample_is_printed_as_agreed(name: str) -> None:
+    expression, names, expected = SAMPLES[name]
+    assert text(expression, names=names, functions=FUNCTIONS, prefix="M = ") == expected
+
+
+@pytest.mark.parametrize(("expression", "expected"), PHRASES, ids=[phrase for _, phrase in PHRASES])
+def test_phrase(expression: Any, expected: str) -> None:
+    assert text(expression, names=ALL, functions=FUNCTIONS) == expected
+    for form, (reader, source) in forms(expression, ALL).items():
+        assert close(reader(source), value_of(expression, POINT)), (form, source)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample_is_read_back(name: str) -> None:
+    expression, names, _ = SAMPLES[name]
+    for form, (reader, source) in forms(expression, names).items():
+        assert close(reader(source), value_of(expression, POINT)), (form, source)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_reader_sees_every_sign(name: str) -> None:
+    """The test of the test: one sign changed anywhere in a printed sample changes its value."""
+    source = SAMPLES[name][2].removeprefix("M = ")
+    value = read_text(source)
+    for position, character in enumerate(source):
+        if character in "+−" and source[position - 1 : position + 2] == f" {character} ":
+            other = source[:position] + ("−" if character == "+" else "+") + source[position + 1 :]
+            assert not close(read_text(other), value), other
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("unicode", [True, False])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_line_is_too_wide(name: str, unicode: bool, width: int) -> None:
+    expression, names, _ = SAMPLES[name]
+    shown = text(expression, names=names, functions=FUNCTIONS, width=width, unicode=unicode, prefix="M = ")
+    assert max(map(len, shown.splitlines())) <= width, shown
+
+
+def test_ascii_is_ascii() -> None:
+    for expression, names, _ in SAMPLES.values():
+        assert text(expression, names=names, functions=FUNCTIONS, unicode=False).isascii()
+
+
+def test_latex_of_adamw() -> None:
+    expression, names, _ = SAMPLES["AdamW, limit"]
+    norm, size = r"\lVert \nabla \mathcal{L} \rVert", r"\lvert \nabla \mathcal{L} \rvert^{2}"
+    constants = [rf"\frac{{\beta_{i}}}{{1 - \beta_{i}}}" for i in (1, 2)]
+    assert latex(expression, names=names) == (
+        rf"h \left( \frac{{{constants[0]} - {constants[1]}}}{{({size} + \varepsilon)^{{1/2}}}}"
+        rf" + {constants[1]} \frac{{\varepsilon}}{{({size} + \varepsilon)^{{3/2}}}} \right)"
+        rf" (\nabla {norm}_{{1, \varepsilon}} + \lambda \nabla^{{2}} \mathcal{{L}} \boldsymbol{{\theta}})"
+    )
+
+
+def test_latex_of_samples_is_balanced() -> None:
+    for expression, names, _ in SAMPLES.values():
+        for budget in (30, 50, 1000):
+            for line in latex_lines(expression, names=names, functions=FUNCTIONS, budget=budget):
+                assert line.count("{") == line.count("}")
+                assert line.count(r"\left(") == line.count(r"\right)"), line
+
+
+def test_loss_at_theta() -> None:
+    assert text(D2L(theta) + grad, names={}, arguments=True) == "∇L(θ) + ∇²L(θ) θ"
+    expected = r"\nabla \mathcal{L}(\boldsymbol{\theta})"
+    assert latex(grad, names={}, arguments=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"\beta_1", "β₁"), (r"\varepsilon", "ε"), (r"\lambda", "λ"), (r"\rho_{12}", "ρ₁₂"),
+        (r"\nabla\mathcal{K}", "∇K"),
+        (r"\hat{\beta}", None), (r"\gamma_{\max}", None), ("a", "a"),
+    ],
+)  # fmt: skip
+def test_unicode_reading_of_latex(source: str, expected: str | None) -> None:
+    assert unicode_of(source) == expected
+
+
+def test_parameter_without_unicode_keeps_its_name() -> None:
+    assert text(1 - Symbol("gmax"), names={"gmax": r"\gamma_{\max}"}) == "1 − gmax"
+
+
+# ---------------------------------------------------------------- random expressions
+
+NUMBERS = st.sampled_from([Rational(p, q) for p in (-3, -1, 1, 2) for q in (1, 2, 5)])
+POSITIVE = st.sampled_from([
+    beta1, beta2, eps, lr, weight_decay, n, 1 - beta1, 1 - beta1 * beta2**n, beta1 ** (n + 1), n + 1,
+    2 * n + 1, beta2**-n, 1 + beta2, eps + lr, total(grad**2), total(sqrt(theta**2 + eps)),
+])  # fmt: skip
+ROOTS = st.sampled_from([(grad**2 + eps) ** Rational(k, 2) for k in (-3, -2, -1, 1, 3)])
+ATOMS = st.sampled_from([grad, theta, grad**2, Abs(grad), sign(grad), sympy.tanh(theta), Abs(grad - theta)])
+
+
+def sums_and_products(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.builds(lambda a, b: a + b, inner, inner),
+        st.builds(lambda a, b: a - b, inner, inner),
+        st.builds(lambda a, b: a * b, inner, inner),
+    )
+
+
+def scalars() -> st.SearchStrategy[Any]:
+    powers = st.builds(
+        lambda base, k: base**k, POSITIVE, st.sampled_from([-2, -1, 1, 2, Rational(1, 2), Rational(-1, 2)])
+    )
+    leaves = st.one_of(NUMBERS, powers, st.sampled_from([beta1 - 1, loss, (beta2 - 1) ** -1]))
+    return st.recursive(leaves, sums_and_products, max_leaves=4)
+
+
+def vector_steps(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        sums_and_products(inner),
+        st.builds(lambda a, v: a * v, scalars(), inner),
+        st.builds(lambda root, v: root * v, ROOTS, inner),
+        st.builds(D2L, inner),
+        st.builds(D3L, inner, inner),
+        st.builds(grad_k, inner),
+        st.builds(grad_k_jvp, inner, inner),
+        st.builds(f_jvp2, inner, inner, inner),
+        st.builds(lambda v: Sum(beta2 ** (n - s) * (1 - beta1**s) * v, (s, 0, n - 1)), inner),
+        st.builds(lambda v: total(v) * grad, inner),
+    )
+
+
+VECTORS = st.recursive(ATOMS, vector_steps, max_leaves=6)
+
+
+@settings(max_examples=400, deadline=None)
+@given(VECTORS)
+def test_any_expression_is_read_back(expression: Any) -> None:
+    value = value_of(expression, POINT)
+    assume(abs(value) < 1e9)
+    for form, (reader, source) in forms(expression, ALL).items():
+        assert close(reader(source), value), (form, source)
+
+
+@settings(max_examples=200, deadline=None)
+@given(scalars())
+def test_any_scalar_is_read_back(expression: Any) -> None:
+    value = value_of(expression, POINT)
+    for form, (reader, source) in forms(expression, ALL).items():
+        assert close(reader(source), value), (form, source)
+
+
+@settings(max_examples=100, deadline=None)
+@given(VECTORS, st.sampled_from([40, 60, 80, 120]))
+def test_random_lines_are_not_too_wide(expression: Any, width: int) -> None:
+    shown = text(expression, names=ALL, functions=FUNCTIONS, width=width)
+    assert max(map(len, shown.splitlines())) <= width, shown

@@ -410,15 +410,32 @@ class TestEvaluation:
         assert self.put(B**N, beta=0, n=3) == [mpf(0)]
 
     def test_shared_subexpressions_are_visited_once(self) -> None:
-        """Without memory this is 2^60 visits; inside a sum it is the same."""
+        """Without memory this is 2^60 visits."""
         expression = PAST * GRAD
         for _ in range(60):
             expression = K1(K(expression), D2L(expression))
         assert len(self.put(expression, s=1)) == 3
-        assert (
-            relative_error(self.put(Sum(expression, (PAST, 2, 2))), self.put(expression, s=2))
-            < mpf(10) ** -49
+
+    def test_sums_remember_by_their_indices(self) -> None:
+        """20 calls for each of s = 1, 2, 3, however often r repeats them."""
+        calls: list[int] = []
+
+        def counted(*arguments: Vector) -> Vector:
+            calls.append(len(arguments))
+            return skew_map()(*arguments)
+
+        expression = PAST * GRAD
+        for _ in range(10):
+            expression = K1(K(expression), D2L(expression))
+        inputs = {"theta": self.point}
+        found = evaluate(
+            Sum(R * expression, (PAST, 1, 3), (R, 1, 4)), {}, inputs, self.loss, {"gradK": counted}
         )
+        assert len(calls) == 2 * 10 * 3
+        truth = [
+            10 * sum(column) for column in zip(*(self.put(expression, s=s) for s in (1, 2, 3)), strict=True)
+        ]
+        assert relative_error(found, truth) < mpf(10) ** -45
 
     @pytest.mark.parametrize(
         ("expression", "message"),
@@ -455,7 +472,7 @@ class TestOrders:
         def truth(lr: mpf, steps: int) -> list[Vector]:
             return [(mpmath.exp(-lr * n), 2 * mpmath.exp(-lr * n)) for n in range(steps + 1)]
 
-        def step(y: Vector, n: int, lr: mpf) -> Vector:
+        def step(y: Vector, _n: int, lr: mpf) -> Vector:
             return tuple(x * (1 - lr + (lr**2 / 2 if order == 2 else 0)) for x in y)
 
         found = measured_order(lambda lr: global_error(truth, step, vector([1, 2]), lr, 1), self.sizes)
@@ -465,21 +482,21 @@ class TestOrders:
     def test_error_by_hand(self) -> None:
         """Three steps of 1/3 reach the horizon 1, and the largest gap is the last; floats will do."""
 
-        def truth(lr: mpf, steps: int) -> list[Vector]:
+        def truth(_lr: mpf, steps: int) -> list[Vector]:
             assert steps == 3
             return [(mpf(n), mpf(0)) for n in range(steps + 1)]
 
         assert (
-            global_error(truth, lambda y, n, lr: [y[0] + 1.5, 0.25 * n], [0.0, 0.0], Rational(1, 3), 1)
+            global_error(truth, lambda y, n, _lr: [y[0] + 1.5, 0.25 * n], [0.0, 0.0], Rational(1, 3), 1)
             == mpf(3) / 2
         )
 
     def test_skipping_a_shifted_start(self) -> None:
-        def truth(lr: mpf, steps: int) -> list[Vector]:
+        def truth(_lr: mpf, steps: int) -> list[Vector]:
             return [(mpf(0),)] * (steps + 1)
 
         error = [
-            global_error(truth, lambda y, n, lr: [y[0] / 2], [1.0], Rational(1, 8), 1, skip)
+            global_error(truth, lambda y, _n, _lr: [y[0] / 2], [1.0], Rational(1, 8), 1, skip=skip)
             for skip in (0, 3)
         ]
         assert error == [mpf(1), mpf(1) / 8]
@@ -520,8 +537,8 @@ class TestOrders:
         with pytest.raises(VerificationError, match="two different"):
             fit_order([1, 1], [1, 2])
 
-        def stays(lr: mpf, steps: int) -> list[Vector]:
+        def stays(_lr: mpf, steps: int) -> list[Vector]:
             return [(mpf(0),)] * (steps + 1)
 
         with pytest.raises(VerificationError, match="not a number"):
-            global_error(stays, lambda y, n, lr: [float("nan")], [0.0], Rational(1, 4), 1)
+            global_error(stays, lambda *_: [float("nan")], [0.0], Rational(1, 4), 1)

@@ -24,6 +24,8 @@ MAX_EXPONENT = 64
 MAX_EXPONENT_NUMBER = 1000
 MAX_EXPONENT_DENOMINATOR = 10_000
 """Of a number inside an exponent that is an expression: ``beta**(1000*n)``, ``exp(-n/10000)``."""
+MAX_ARGUMENT_DEGREE = 8
+"""Of the argument of a function: SymPy may expand its real and imaginary parts as polynomials."""
 SMALLEST, LARGEST = Rational(1, 10**60), Integer(10**60)
 """Bounds of an irrational constant: beyond them its sign or its size cannot be told cheaply."""
 
@@ -79,7 +81,8 @@ def power(base: Expr, exponent: Expr) -> Expr:
     else:
         _bound_exponent(exponent)
         _bound_argument(base, "a number raised to a symbolic power")
-    result = _checked(Pow(base, exponent))
+    cheap = exponent.is_Integer or not _is_nested(base + exponent)
+    result = _checked(Pow(base, exponent, evaluate=cheap))
     for factor in Mul.make_args(result):
         if isinstance(factor, Pow):
             _bound_result(factor)
@@ -91,11 +94,13 @@ def call(name: str, argument: Expr) -> Expr:
     if name == "sqrt":
         return power(argument, S.Half)
     _bound_argument(argument, f"the argument of {name}")
+    if _degree(argument) > MAX_ARGUMENT_DEGREE:
+        raise TooLarge(f"{name} of a power larger than {MAX_ARGUMENT_DEGREE}; use a smaller one")
     if name == "log" and argument == S.Zero:
         raise DivisionByZero("the logarithm of zero; change the argument of log")
     if name == "exp":
         _bound_exponent(argument)  # exp(c*log(x)) is x**c to SymPy
-    result = FUNCTIONS[name](argument, evaluate=not _is_nested(argument))
+    result = FUNCTIONS[name](argument, evaluate=name == "exp" or not _is_nested(argument))
     if name == "abs":
         result = result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
     return _checked(result)
@@ -139,8 +144,21 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
+def _degree(expression: Expr) -> int:
+    """The degree of the polynomial that an expansion of the integer powers would give; through functions."""
+    if isinstance(expression, Symbol):
+        return 1
+    degrees = [_degree(argument) for argument in expression.args]
+    if isinstance(expression, Mul):
+        return sum(degrees)
+    if isinstance(expression, Pow) and expression.exp.is_Integer:
+        return degrees[0] * abs(int(expression.exp))
+    return max(degrees, default=0)
+
+
 def _is_nested(argument: Expr) -> bool:
-    """Does a function of it nest two functions?  To evaluate those, SymPy expands real and imaginary parts."""
+    """Has it a function of a symbol?  To simplify a root or a function of that, SymPy asks for its sign, and
+    may expand real and imaginary parts for minutes: such a node is built as it was written."""
     return bool(argument.free_symbols) and argument.has(*_HEADS)
 
 

@@ -39,6 +39,7 @@ def evaluate(
     vectors: Mapping[str, Sequence[Number]],
     loss: Loss | None = None,
     functions: Mapping[str, VectorMap] | None = None,
+    *,
     digits: int = 50,
 ) -> Any:
     """The value of the expression: a list of mpf when it is a vector, else an mpf.

@@ -19,6 +19,9 @@ from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import Loss
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
+RUNAWAY = 10**9
+"""An iterate this large ends the run: beyond it an exponential in the loss would take all memory."""
+
 
 @dataclass(frozen=True)
 class Literal:
@@ -81,6 +84,8 @@ class Literal:
                 move = machine.phi(sums, n)
                 found.append((theta, move))
                 theta = tuple(x - rate * f for x, f in zip(theta, move, strict=True))
+                if not max(abs(x) for x in theta) < RUNAWAY:
+                    raise VerificationError(f"the run diverges at step {n}: take a smaller lr than {lr}")
             return found
 
     def run(self, theta0: Sequence[Number], lr: Number, steps: int, digits: int = 50) -> list[Vector]:
@@ -133,6 +138,6 @@ class _Machine:
         return self._vector(self.literal.optimizer.phi, self.numbers, momenta)
 
     def _vector(self, expression: Expr, numbers: Mapping[str, mpf], vectors: Mapping[str, Vector]) -> Vector:
-        found = evaluate(expression, numbers, vectors, None, self.literal.functions, self.digits)
+        found = evaluate(expression, numbers, vectors, None, self.literal.functions, digits=self.digits)
         dimension = len(next(iter(vectors.values())))
         return spread(tuple(found) if isinstance(found, list) else found, dimension)

@@ -47,6 +47,7 @@ def global_error(
     start: Any,
     lr: Number,
     horizon: Number,
+    *,
     skip: int = 0,
     digits: int = 30,
 ) -> mpf:

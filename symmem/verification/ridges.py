@@ -35,7 +35,7 @@ def sine(x: mpf, order: int) -> mpf:
     return -value if order % 4 >= 2 else value
 
 
-def exponential(x: mpf, order: int) -> mpf:
+def exponential(x: mpf, _order: int) -> mpf:
     return mpmath.exp(x)
 
 

@@ -349,11 +349,11 @@ TEX = (
     (r"\\lambda", "λ"),
     (r"\\operatorname\{sign\}", "sign"),
     (r"\\(exp|tanh)", r"\1"),
-    (r"\\lVert ", " ‖"),
-    (r" \\rVert_\{1, ([^{}]*)\}", r"‖_⦃1,\1⦄"),
-    (r" \\rVert", "‖"),
-    (r"\\lvert ", " |"),
-    (r" \\rvert", "|"),
+    (r"\\lVert ", " ‖("),
+    (r" \\rVert_\{1, ([^{}]*)\}", r")‖_⦃1,\1⦄"),
+    (r" \\rVert", ")‖"),
+    (r"\\lvert ", " |("),
+    (r" \\rvert", ")|"),
     (r"‖_\{1\}", "‖₁"),
 )
 
@@ -486,6 +486,18 @@ PHRASES = [
     (1 / sqrt(grad**2 + Rational(1, 10**8)), "1/√(|∇L|² + 10⁻⁸)"),
     (Rational(9, 10) ** n * lr, "h (9/10)ⁿ"),
     (sympy.Integer(0), "0"),
+    (D2L(-theta - grad_k(grad)), "−∇²L[∇K(∇L) + θ]"),
+    (D2L(-2 * weight_decay * D2L(-theta)), "2 λ (∇²L)² θ"),
+    (theta - D2L(grad + weight_decay * theta), "θ − ½ ∇‖∇L‖² − λ ∇²L θ"),
+    (Sum(beta**s * grad, (s, 0, n)) - theta, "(Σ_{s=0}^{n} βˢ ∇L) − θ"),
+    (total(-2 * grad * theta) / (1 - beta), "−2/(1 − β) · ∇Lᵀθ"),
+    (total(grad * theta) / (1 - beta), "(∇Lᵀθ)/(1 − β)"),
+    (total(grad * D2L(-theta)), "−∇Lᵀ∇²L θ"),
+    (lr * loss * grad * eps / (grad**2 + eps), "h ε L ∇L/(|∇L|² + ε)"),
+    (lr * CONSTANT1 * D2L(grad) - lr * beta1**n * D2L(grad), "h β₁/(2 (1 − β₁)) · ∇‖∇L‖² − h β₁ⁿ/2 · ∇‖∇L‖²"),
+    (lr * (CONSTANT1 - CONSTANT2) * D2L(grad), "h/2 · (β₁/(1 − β₁) − β₂/(1 − β₂)) ∇‖∇L‖²"),
+    ((1 - beta1**n) * SMOOTH + weight_decay * theta, "(1 − β₁ⁿ) ∇L/√(|∇L|² + ε) + λ θ"),
+    (Abs(Abs(grad) - theta), "|(θ − |∇L|)|"),
 ]
 
 

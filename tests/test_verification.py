@@ -189,6 +189,14 @@ def _dot(left: Vector, right: Vector) -> mpf:
     return sum(x * y for x, y in zip(left, right, strict=True))
 
 
+def test_measures_of_error_by_hand() -> None:
+    assert distance([1, "1/2"], [3, 1]) == 2
+    assert relative_error([1, "1/2"], [4, -8]) == mpf(17) / 16
+    assert relative_error([2, 1], [0, 0]) == 2
+    with pytest.raises(VerificationError, match="not a number"):
+        relative_error([mpf("nan"), 1], [1, 1])
+
+
 class TestLiteral:
     def test_heavy_ball_on_a_parabola_in_fractions(self) -> None:
         literal = Literal(heavy_ball(), {"beta": "1/2"}, quadratic_loss([[1]]))
@@ -236,6 +244,12 @@ class TestLiteral:
         assert distance(literal.direction([near, far]), truth) < mpf(10) ** -45
         clock = Optimizer("clock", "m1", (Momentum("1", "0", "1/(n + 1)"),))
         assert Literal(clock, {}, coupled_loss()).direction([near] * 4) == (mpf(1) / 4,) * 3
+
+    def test_a_trace_pairs_each_iterate_with_its_direction(self) -> None:
+        """``2 x^2``: the direction differs from the iterate from the first pair on."""
+        literal = Literal(heavy_ball(), {"beta": "1/2"}, quadratic_loss([[2]]))
+        pairs = [((mpf(1),), (mpf(4),)), ((mpf(3) / 4,), (mpf(5),)), ((mpf(7) / 16,), (mpf(17) / 4,))]
+        assert literal.trace([1], "1/16", 2) == pairs
 
     def test_frozen_directions(self) -> None:
         literal = Literal(heavy_ball(), {}, coupled_loss())
@@ -490,6 +504,13 @@ class TestOrders:
             global_error(truth, lambda y, n, _lr: [y[0] + 1.5, 0.25 * n], [0.0, 0.0], Rational(1, 3), 1)
             == mpf(3) / 2
         )
+
+    def test_the_horizon_is_reached_whatever_the_rounding(self) -> None:
+        def truth(_lr: mpf, steps: int) -> list[Vector]:
+            return [(mpf(steps),)] * (steps + 1)
+
+        for count in range(1, 200):
+            assert global_error(truth, lambda y, _n, _lr: y, [0], Rational(1, count), 1) == count
 
     def test_skipping_a_shifted_start(self) -> None:
         def truth(_lr: mpf, steps: int) -> list[Vector]:

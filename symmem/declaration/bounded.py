@@ -46,15 +46,15 @@ FUNCTIONS: Mapping[str, type[Expr]] = {
 _HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
 
 
-class DivisionByZero(DeclarationError):
+class DivisionByZeroError(DeclarationError):
     """A division by zero, or a logarithm of zero."""
 
 
-class NotReal(DeclarationError):
+class NotRealError(DeclarationError):
     """An even root or a logarithm of a negative number."""
 
 
-class TooLarge(DeclarationError):
+class TooLargeError(DeclarationError):
     """A number beyond the bounds of this module."""
 
 
@@ -73,7 +73,7 @@ def divide(numerator: Expr, denominator: Expr) -> Expr:
 def power(base: Expr, exponent: Expr) -> Expr:
     """``base**exponent``, its size bounded before it is computed."""
     if base == S.Zero and exponent.is_Number and exponent.is_negative:
-        raise DivisionByZero("division by zero; change the denominator")
+        raise DivisionByZeroError("division by zero; change the denominator")
     if base == S.Zero and _is_positive_at_every_step(exponent):
         return S.Zero
     if isinstance(exponent, Rational):
@@ -95,15 +95,14 @@ def call(name: str, argument: Expr) -> Expr:
         return power(argument, S.Half)
     _bound_argument(argument, f"the argument of {name}")
     if _degree(argument) > MAX_ARGUMENT_DEGREE:
-        raise TooLarge(f"{name} of a power larger than {MAX_ARGUMENT_DEGREE}; use a smaller one")
+        raise TooLargeError(f"{name} of a power larger than {MAX_ARGUMENT_DEGREE}; use a smaller one")
     if name == "log" and argument == S.Zero:
-        raise DivisionByZero("the logarithm of zero; change the argument of log")
+        raise DivisionByZeroError("the logarithm of zero; change the argument of log")
     if name == "exp":
         _bound_exponent(argument)  # exp(c*log(x)) is x**c to SymPy
-    result = FUNCTIONS[name](argument, evaluate=name == "exp" or not _is_nested(argument))
-    if name == "abs":
-        result = result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
-    return _checked(result)
+    if name in ("abs", "sign"):
+        return _checked(_modulus_or_sign(name, argument))
+    return _checked(FUNCTIONS[name](argument, evaluate=name == "exp" or not _is_nested(argument)))
 
 
 def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
@@ -144,6 +143,24 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
+def _modulus_or_sign(name: str, argument: Expr) -> Expr:
+    """Known factors first: SymPy, with complex symbols in mind, would write ``abs(exp(x))`` as exp(re(x))."""
+    number, rest = argument.as_coeff_Mul(rational=True)
+    positive = [factor for factor in Mul.make_args(rest) if _is_positive(factor)]
+    unknown = Mul(*(factor for factor in Mul.make_args(rest) if not _is_positive(factor)))
+    known = FUNCTIONS[name](number) * (Mul(*positive) if name == "abs" else S.One)
+    if unknown == S.One:
+        return known
+    result = known * FUNCTIONS[name](unknown, evaluate=not _is_nested(unknown))
+    return result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
+
+
+def _is_positive(factor: Expr) -> bool:
+    """``exp(x)``, or a power of a positive number."""
+    base = factor.base if isinstance(factor, Pow) else factor
+    return isinstance(base, sympy.exp) or (isinstance(base, Rational) and bool(base > 0))
+
+
 def _degree(expression: Expr) -> int:
     """The degree of the polynomial that an expansion of the integer powers would give; through functions."""
     if isinstance(expression, Symbol):
@@ -171,17 +188,19 @@ def _is_positive_at_every_step(exponent: Expr) -> bool:
 def _bound_number_power(base: Expr, exponent: Rational) -> None:
     if isinstance(base, Rational):
         if not exponent.is_Integer and base < 0:
-            raise NotReal("a root of a negative number; only real numbers are known")
+            raise NotRealError("a root of a negative number; only real numbers are known")
         if bits(base) * abs(exponent) > MAX_BITS and base not in (0, 1, -1):
-            raise TooLarge("a power of numbers is too large; make the number a parameter")
+            raise TooLargeError("a power of numbers is too large; make the number a parameter")
         if not exponent.is_Integer:
             _bound_argument(base, "a number under a root")
     elif abs(exponent) > MAX_EXPONENT:
-        raise TooLarge(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
+        raise TooLargeError(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
     if exponent.q > MAX_EXPONENT_DENOMINATOR:
-        raise TooLarge(f"an exponent with a denominator above {MAX_EXPONENT_DENOMINATOR}; use a simpler one")
+        raise TooLargeError(
+            f"an exponent with a denominator above {MAX_EXPONENT_DENOMINATOR}; use a simpler one"
+        )
     if not exponent.is_Integer and _is_constant(base) and base.evalf(15).is_negative:
-        raise NotReal("a root of a negative number; only real numbers are known")
+        raise NotRealError("a root of a negative number; only real numbers are known")
 
 
 def _bound_result(result: Pow) -> None:
@@ -189,18 +208,20 @@ def _bound_result(result: Pow) -> None:
     if not isinstance(exponent, Rational):
         _bound_exponent(exponent)
     elif not isinstance(base, Rational) and abs(exponent) > MAX_EXPONENT:
-        raise TooLarge(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
+        raise TooLargeError(f"an exponent larger than {MAX_EXPONENT}; use a smaller one")
 
 
 def _bound_exponent(exponent: Expr) -> None:
     for number in exponent.atoms(Rational):
         if abs(number) > MAX_EXPONENT_NUMBER or number.q > MAX_EXPONENT_DENOMINATOR:
-            raise TooLarge(f"an exponent with numbers beyond {MAX_EXPONENT_NUMBER}; make them parameters")
+            raise TooLargeError(
+                f"an exponent with numbers beyond {MAX_EXPONENT_NUMBER}; make them parameters"
+            )
 
 
 def _bound_argument(argument: Expr, what: str) -> None:
     if isinstance(argument, Rational) and bits(argument) > MAX_ARGUMENT_BITS:
-        raise TooLarge(f"{what} has more than {MAX_ARGUMENT_BITS} bits; make it a parameter")
+        raise TooLargeError(f"{what} has more than {MAX_ARGUMENT_BITS} bits; make it a parameter")
 
 
 def _is_constant(expression: Expr) -> bool:
@@ -212,12 +233,12 @@ def _checked(result: Expr) -> Expr:
     """The result, if it is real, finite, and of bounded size."""
     if isinstance(result, Rational):
         if bits(result) > MAX_BITS:
-            raise TooLarge(f"a number of more than {MAX_BITS} bits; make it a parameter")
+            raise TooLargeError(f"a number of more than {MAX_BITS} bits; make it a parameter")
         return result
     if result.has(S.ComplexInfinity, S.NaN, S.Infinity, S.NegativeInfinity):
-        raise DivisionByZero("division by zero; change the denominator")
+        raise DivisionByZeroError("division by zero; change the denominator")
     if result.has(S.ImaginaryUnit):
-        raise NotReal("a root or a logarithm of a negative number; only real numbers are known")
+        raise NotRealError("a root or a logarithm of a negative number; only real numbers are known")
     if _is_constant(result):
         _check_constant(result)
     return result
@@ -229,6 +250,6 @@ def _check_constant(constant: Expr) -> None:
         return
     value = constant.evalf(15)
     if not value.is_Float:
-        raise NotReal("a constant that is not a real number; only real numbers are known")
+        raise NotRealError("a constant that is not a real number; only real numbers are known")
     if not SMALLEST <= abs(value) <= LARGEST:
-        raise TooLarge("a constant that is too large, or cannot be told from zero; make it a parameter")
+        raise TooLargeError("a constant that is too large, or cannot be told from zero; make it a parameter")

@@ -12,7 +12,7 @@ from symmem.declaration.parser import MAX_DECIMAL_EXPONENT, MAX_DIGITS, decimal_
 from symmem.errors import DeclarationError, quote
 
 Number = int | float | Fraction | Decimal | Rational
-"""What a default or a value may be given as; text of a decimal number is read too."""
+"""What a default or a value may be given as; the text of a decimal number or of a ratio is read too."""
 
 
 def exact_number(value: object) -> Rational:
@@ -20,7 +20,7 @@ def exact_number(value: object) -> Rational:
     if isinstance(value, Rational):
         return _bounded(value)
     if isinstance(value, str):
-        return _signed(value.strip())
+        return _from_text(value.strip())
     if isinstance(value, float):
         return exact_number(Decimal(repr(value)))
     if isinstance(value, Decimal):
@@ -28,6 +28,17 @@ def exact_number(value: object) -> Rational:
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         return _bounded(Rational(value.numerator, value.denominator))
     raise DeclarationError(f"{quote(value)} is not a number; write one such as 0.9")
+
+
+def _from_text(text: str) -> Rational:
+    """``0.9``, ``-1e-8`` or a ratio ``1/3``."""
+    numerator, ratio, denominator = text.partition("/")
+    if not ratio:
+        return _signed(text)
+    divisor = decimal_number(denominator.strip())
+    if divisor == 0:
+        raise DeclarationError(f"{quote(text)} divides by zero; write a finite number")
+    return _bounded(_signed(numerator.strip()) / divisor)
 
 
 def _signed(text: str) -> Rational:

@@ -13,7 +13,7 @@ from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
 from symmem.declaration.reading import read_functions, read_momentum, read_parameters, read_torch
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
-from symmem.declaration.validation import validate
+from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
 
 __all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "VectorFunction"]
@@ -92,17 +92,13 @@ class Optimizer:
             for name, value in values.items():
                 numbers[name] = self._value(name, value)
             table = {Symbol(name): number for name, number in numbers.items()}
-            momentum = tuple(
-                Momentum(*(bounded.substitute(part, table) for part in (m.g, m.beta, m.b)))
-                for m in self.momentum
-            )
-            phi = bounded.substitute(self.phi, table)
+            parts = [_with_numbers(entry, expression, table) for entry, expression in entries(self)]
         except DeclarationError as error:
             raise error.within(self.source or self.name) from None
         return replace(
             self,
-            phi=phi,
-            momentum=momentum,
+            phi=parts[0],
+            momentum=tuple(Momentum(*parts[k : k + 3]) for k in range(1, len(parts), 3)),
             parameters=tuple(p for p in self.parameters if p.name not in numbers),
             torch=self.torch and self.torch.without(frozenset(numbers)),
             values=(*self.values, *numbers.items()),
@@ -122,6 +118,13 @@ class Optimizer:
         raise DeclarationError(
             f"{quote(name)} is not a parameter; known are {listed}{suggestion(str(name), known)}"
         )
+
+
+def _with_numbers(entry: str, expression: Expr, numbers: Mapping[Symbol, Rational]) -> Expr:
+    try:
+        return bounded.substitute(expression, numbers)
+    except DeclarationError as error:
+        raise error.within(entry) from None
 
 
 def _with_decay_range(parameter: Parameter, momentum: Iterable[Momentum]) -> Parameter:

@@ -175,7 +175,7 @@ class _Translator:
                 return self._binary(node)
             if isinstance(node, ast.Call):
                 return self._call(node)
-        except (bounded.DivisionByZero, bounded.NotReal, bounded.TooLarge) as error:
+        except (bounded.DivisionByZeroError, bounded.NotRealError, bounded.TooLargeError) as error:
             if str(error).startswith("column"):
                 raise
             raise error.within(f"column {self._column(node)}") from None

@@ -197,7 +197,7 @@ def _check_finite(optimizer: Optimizer, expression: Expr) -> None:
         try:
             bounded.substitute(expression, {**_defaults(optimizer), **probe})
             return
-        except bounded.DivisionByZero as error:
+        except bounded.DivisionByZeroError as error:
             found = error
         except DeclarationError:
             return

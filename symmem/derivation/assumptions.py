@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from sympy import Abs, Expr, Integer, Pow, S, Symbol, log, preorder_traversal, sign
+from sympy import Abs, Add, Expr, Integer, Pow, S, log, preorder_traversal, sign
 
-from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.atoms import GRAD, THETA, is_scalar
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.gains import at_frozen_point, gains
+from symmem.derivation.scalars import scalars_of
 
 ZERO_POINT = {GRAD: S.Zero, THETA: S.Zero}
 
@@ -32,6 +33,7 @@ def assumptions(optimizer: Optimizer, order: int, shifted: bool, formulas: tuple
         *_distinct_decays(optimizer, formulas),
         Assumption(f"the loss is {order + 2} times continuously differentiable, with bounded derivatives"),
         *_smoothness(optimizer, order),
+        *_functions(optimizer, order),
         *_start(shifted),
     )
 
@@ -44,17 +46,23 @@ def _decays(optimizer: Optimizer) -> list[Assumption]:
 
 def _distinct_decays(optimizer: Optimizer, formulas: tuple[Expr, ...]) -> list[Assumption]:
     """A closed form may have ``1/(beta1 - beta2)``: its value at equality is a limit."""
+    field = scalars_of(optimizer).field
     betas = list(dict.fromkeys(variable.beta for variable in optimizer.momentum if variable.beta != 0))
     poles = {part.base for formula in formulas for part in formula.atoms(Pow) if part.exp.is_negative}
-    return [
-        Assumption(f"{first} and {second} differ (where they are equal, derive again with both set)")
-        for first, second in combinations(betas, 2)
-        if {first - second, second - first} & poles
-    ]
+    elements = [field.read(pole) for pole in poles if isinstance(pole, Add) and is_scalar(pole)]
+    found = []
+    for first, second in combinations(betas, 2):
+        difference = field.read(first - second)
+        ratios = [element / difference for element in elements if element is not None and difference is not None]
+        if any(not ratio.depends_on(range(len(field.rationals.names))) for ratio in ratios):
+            sentence = f"{first} and {second} differ (where they are equal, derive again with both set)"
+            found.append(Assumption(sentence))
+    return found
 
 
 def _smoothness(optimizer: Optimizer, order: int) -> list[Assumption]:
     """Phi and the g_l have to be smooth at the frozen point, also where an entry of the gradient is zero."""
+    times = "twice" if order == 1 else f"{order + 1} times"
     found = []
     for name, expression in _parts(optimizer):
         for part in preorder_traversal(expression):
@@ -62,8 +70,13 @@ def _smoothness(optimizer: Optimizer, order: int) -> list[Assumption]:
             if problem is not None:
                 found.append(Assumption(f"{name} contains {part}, which {problem}", warning=True))
     if not found:
-        found.append(Assumption(f"Phi and the g_l are {order + 1} times differentiable at the frozen point"))
+        found.append(Assumption(f"Phi and the g_l are {times} differentiable at the frozen point"))
     return list(dict.fromkeys(found))
+
+
+def _functions(optimizer: Optimizer, order: int) -> list[Assumption]:
+    times = "twice" if order == 1 else f"{order + 1} times"
+    return [Assumption(f"{function.name} is {times} differentiable") for function in optimizer.functions]
 
 
 def _parts(optimizer: Optimizer) -> list[tuple[str, Expr]]:
@@ -95,9 +108,9 @@ def _problem(part: Expr, optimizer: Optimizer) -> str | None:
 
 def _vanishes(expression: Expr, optimizer: Optimizer) -> bool:
     """Whether the expression is zero at a point where the gradient and theta are zero."""
-    frozen = at_frozen_point(expression, optimizer, limit_gains(optimizer))
+    frozen = at_frozen_point(expression, optimizer, gains(optimizer))
     value = frozen.xreplace(ZERO_POINT)
-    return bool(value == 0) and bool(frozen.free_symbols & {GRAD, THETA, Symbol("grad")})
+    return bool(value == 0) and bool(frozen.free_symbols & {GRAD, THETA})
 
 
 def _start(shifted: bool) -> list[Assumption]:

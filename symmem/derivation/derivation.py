@@ -86,7 +86,8 @@ class Derivation:
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
-        return assumptions(self.optimizer, self.order, any(d != 0 for d in self.shift), (self.F, self.M))
+        shifted = not all(gain.is_constant for gain in gains(self.optimizer))
+        return assumptions(self.optimizer, self.order, shifted, (self.F, self.M))
 
     def at(self, step: int) -> MemorylessIteration:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""

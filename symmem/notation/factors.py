@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sympy import Add, Expr, Rational, S
 
-from symmem.notation.formula import Formula, Fraction, Number, Power, is_open, negated, product
+from symmem.notation.formula import Formula, Fraction, Number, Power, Product, Sum, is_open, negated, product
 from symmem.notation.ordering import Key
 
 
@@ -39,6 +39,14 @@ def _fraction(above: tuple[Formula, ...], below: tuple[Formula, ...]) -> tuple[F
     return (Fraction(product(above), product(below)),) if below else above
 
 
+def _is_tall(formula: Formula) -> bool:
+    """A sum of fractions: h/2 (a/b - c/d) reads better than h (a/b - c/d)/2."""
+    if not isinstance(formula, Sum):
+        return False
+    parts = [t.body.factors if isinstance(t.body, Product) else (t.body,) for t in formula.terms]
+    return any(isinstance(part, Fraction) for factors in parts for part in factors)
+
+
 @dataclass
 class Factors:
     """Collects the factors of one product."""
@@ -59,7 +67,7 @@ class Factors:
         """eps above (grad^2 + eps)^(3/2) belongs to that fraction: eps/(...)^(3/2) is one thing."""
         offsets = {term for f in self.vectors_below if isinstance(f.base, Add) for term in f.base.args}
         taken = [factor for factor in self.scalars if factor.base in offsets]
-        self.vectors = taken + self.vectors
+        self.vectors += [Factor((-3, *factor.key), factor.formula, factor.base) for factor in taken]
         self.scalars = [factor for factor in self.scalars if factor not in taken]
 
     def formula(self) -> Formula:
@@ -72,6 +80,8 @@ class Factors:
         operators = tuple(sorted(self.operators, key=is_open))
         if vectors_below and not vectors:
             return product(_fraction(above, below + vectors_below) + operators)
-        if vectors and below and not above:
+        if vectors and below and not above and not any(map(_is_tall, vectors)):
             return product(_fraction(vectors, below + vectors_below) + operators)
-        return product(_fraction(above, below) + _fraction(vectors, vectors_below) + operators)
+        tall = () if self.scalars_below else tuple(filter(_is_tall, above))
+        scalars = _fraction(tuple(factor for factor in above if factor not in tall), below) + tall
+        return product(scalars + _fraction(vectors, vectors_below) + operators)

@@ -114,7 +114,8 @@ def _lay_fill(doc: Fill, column: int, tail: int, page: Page) -> list[str]:
         size = len(flat(item.body)) + glued
         new_line_size = margin + len(item.broken) + size
         short = doc.stay and here - column <= page.short and new_line_size > page.width
-        if position == 0 or (not in_pieces and (here + size <= page.width or short)):
+        no_gain = margin + len(item.broken) >= here
+        if position == 0 or (not in_pieces and (here + size <= page.width or short or no_gain)):
             more = _lay(item.body, here, glued, page)
             lines = _joined(lines, [before + more[0], *more[1:]])
         else:
@@ -131,7 +132,7 @@ def layout(doc: Doc, width: int, prefix: str = "") -> str:
     Lines are aligned behind the opening bracket; where that leaves too little room the margin is moved
     left, step by step, and the first margin without an overfull line is taken.
     """
-    pages = [Page(width, limit, 8) for limit in (width, width // 2, width // 4, 4)] + [Page(width, 0, 0)]
+    pages = [Page(width, limit, 8) for limit in (width, width // 2, width // 4, 4)] + [Page(width, 0, -1)]
     best: tuple[int, str] | None = None
     for page in pages:
         lines = _lay(doc, len(prefix), 0, page)

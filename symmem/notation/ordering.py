@@ -51,8 +51,8 @@ class Order:
     def terms(self, expression: Add) -> list[Placed]:
         """The terms of a sum in order.
 
-        In general by power of h; numbers; vectors before scalars; constants before transients; grad
-        before theta; by the power below.  A positive number behind positive vectors: |grad L|^2 + 1.
+        In general by power of h; numbers; vectors before scalars; grad before theta; constants before
+        transients; by the power below.  A positive number behind positive vectors: |grad L|^2 + 1.
         """
         if self.is_index(expression):
             ordered = sorted(expression.args, key=self._index_key)
@@ -76,8 +76,8 @@ class Order:
         number = 0 if symbols else (1 if number_behind else -1)
         below = [-e for b, e in powers(term) if e.is_Number and e.is_negative and not is_scalar(b)]
         return (
-            self._degree(term), number, is_scalar(term), term.has(Sum), bool(symbols & self.indices),
-            self._decay(term), THETA in symbols, max(below, default=S.Zero), self._names(term),
+            self._degree(term), number, is_scalar(term), term.has(Sum), THETA in symbols,
+            bool(symbols & self.indices), self._decay(term), max(below, default=S.Zero), self._names(term),
         )  # fmt: skip
 
     def _decay(self, term: Expr) -> Expr:
@@ -100,8 +100,8 @@ class Order:
         return (4 if isinstance(base, Add) else 1, self._names(base))
 
     def vector(self, base: Expr) -> Key:
-        """An entrywise factor: grad, then functions of it, then theta, then sums; scalars behind."""
+        """Norms and the loss, then entrywise factors: grad, functions of it, theta, sums."""
         if is_scalar(base):
-            return (4, ())
+            return (-1 if isinstance(base, Add) else -2, ())
         rank = 0 if base == GRAD else 3 if isinstance(base, Add) else 2 if THETA in base.free_symbols else 1
         return (rank, self._names(base))

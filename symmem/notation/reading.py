@@ -212,6 +212,9 @@ class _Reader:
         if vector == 1:
             scalar, vector = S.One, slot
         inside = replace(self, plain=True)
+        if isinstance(vector, AppliedUndef):
+            factor, formula = inside._operator(vector)
+            return scalar * factor, formula
         if isinstance(vector, Add):
             flipped, formula = inside._sum(vector, flip=True)
         else:

@@ -110,7 +110,8 @@ class _Printer:
                 head = (
                     "D" + self._raised(len(slots)) + " " + self.speller.function_text(function, self.glyphs)
                 )
-                return Cat((head, self._list("(", (point,), ")"), self._list("[", slots, "]")))
+                at = Cat((head, self._list("(", (point,), ")")))
+                return self._before_slot(at, "", self._list("[", slots, "]"))
             case Inner(left, right):
                 glue = self.glyphs.transpose + ("" if self.glyphs.unicode else " ")
                 closed = self.doc(left) if isinstance(left, Atom) else _around("(", self.doc(left), ")")
@@ -207,11 +208,13 @@ class _Printer:
 
     def _list(self, left: str, formulas: tuple[Formula, ...], right: str) -> Doc:
         ends = [","] * (len(formulas) - 1) + [""]
-        pairs = zip(formulas, ends, strict=True)
-        items = tuple(
-            Item(" ", "", Cat((self.doc(part), end)) if end else self.doc(part)) for part, end in pairs
+        parts = zip(formulas, ends, strict=True)
+        items = [Item(" ", "", Cat((self.doc(part), end)) if end else self.doc(part)) for part, end in parts]
+        # An empty first item lets the list begin on a new line, where the margin had to be moved left.
+        first = Item("", "", items[0].body)
+        return _around(
+            left, Fill((Item("", "", ""), first, *items[1:]), stay=True, tight=len(items) == 1), right
         )
-        return _around(left, items[0].body if len(items) == 1 else Fill(items), right)
 
     def _raised(self, order: int) -> str:
         """An order as an exponent; 1 is not written."""
@@ -230,6 +233,10 @@ class _Printer:
         if formula.repeat > 1:
             power = self._raised(formula.repeat)
             head = _around("(", head, ")" + (power if self.glyphs.unicode else f"^{power}"))
-        if not is_bare(formula):
-            return Cat((head, self._list("[", formula.slots, "]")))
-        return Cat((head, " ", self.doc(formula.slots[0])))
+        bare = is_bare(formula)
+        slot = self.doc(formula.slots[0]) if bare else self._list("[", formula.slots, "]")
+        return self._before_slot(head, " " if bare else "", slot)
+
+    def _before_slot(self, head: Doc, glue: str, slot: Doc) -> Doc:
+        """A tensor and its slot, which begins a new line where both are long."""
+        return Fill((Item("", "", head), Item(glue, "", slot)), hang=4, stay=True, tight=True)

@@ -497,6 +497,9 @@ PHRASES = [
     (lr * CONSTANT1 * D2L(grad) - lr * beta1**n * D2L(grad), "h β₁/(2 (1 − β₁)) · ∇‖∇L‖² − h β₁ⁿ/2 · ∇‖∇L‖²"),
     (lr * (CONSTANT1 - CONSTANT2) * D2L(grad), "h/2 · (β₁/(1 − β₁) − β₂/(1 − β₂)) ∇‖∇L‖²"),
     ((1 - beta1**n) * SMOOTH + weight_decay * theta, "(1 − β₁ⁿ) ∇L/√(|∇L|² + ε) + λ θ"),
+    (lr * (beta1 + 1 / (1 - beta2) - 1), "h (β₁ − 1 + 1/(1 − β₂))"),
+    (lr * (beta ** (2 * n + 1) + n * beta**n - 1), "−h (1 − n βⁿ − β²ⁿ⁺¹)"),
+    (total(grad) * grad, "(Σᵢ (∇L)ᵢ) ∇L"),
     (Abs(Abs(grad) - theta), "|(θ − |∇L|)|"),
 ]
 

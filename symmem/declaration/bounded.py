@@ -82,7 +82,7 @@ def power(base: Expr, exponent: Expr) -> Expr:
         _bound_exponent(exponent)
         _bound_argument(base, "a number raised to a symbolic power")
     cheap = exponent.is_Integer or not _is_nested(base + exponent)
-    result = _checked(Pow(base, exponent, evaluate=cheap))
+    result = _checked(_built(Pow, base, exponent, evaluate=cheap))
     for factor in Mul.make_args(result):
         if isinstance(factor, Pow):
             _bound_result(factor)
@@ -102,7 +102,7 @@ def call(name: str, argument: Expr) -> Expr:
         _bound_exponent(argument)  # exp(c*log(x)) is x**c to SymPy
     if name in ("abs", "sign"):
         return _checked(_modulus_or_sign(name, argument))
-    return _checked(FUNCTIONS[name](argument, evaluate=name == "exp" or not _is_nested(argument)))
+    return _checked(_built(FUNCTIONS[name], argument, evaluate=name == "exp" or not _is_nested(argument)))
 
 
 def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
@@ -143,6 +143,14 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
+def _built(head: type[Expr], *arguments: Expr, evaluate: bool) -> Expr:
+    """``head(*arguments)``; SymPy's own failures, as in ``atan(tan(2**999))``, become ours."""
+    try:
+        return head(*arguments, evaluate=evaluate)
+    except (ArithmeticError, AttributeError, TypeError, ValueError, RecursionError, NotImplementedError):
+        raise TooLargeError("SymPy cannot evaluate this; write it in another way") from None
+
+
 def _modulus_or_sign(name: str, argument: Expr) -> Expr:
     """Known factors first: SymPy, with complex symbols in mind, would write ``abs(exp(x))`` as exp(re(x))."""
     number, rest = argument.as_coeff_Mul(rational=True)
@@ -151,7 +159,7 @@ def _modulus_or_sign(name: str, argument: Expr) -> Expr:
     known = FUNCTIONS[name](number) * (Mul(*positive) if name == "abs" else S.One)
     if unknown == S.One:
         return known
-    result = known * FUNCTIONS[name](unknown, evaluate=not _is_nested(unknown))
+    result = known * _built(FUNCTIONS[name], unknown, evaluate=not _is_nested(unknown))
     return result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
 
 

@@ -7,23 +7,15 @@ import re
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.render import render
-from symmem.emission.report import At, Section, sections
+from symmem.emission.report import At, Section, functions_of, sections
+from symmem.emission.words import Words
 from symmem.notation.latex import latex_lines
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
     "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
 }  # fmt: skip
-_MATHEMATICS = {
-    "theta_0 + h d_1": r"\boldsymbol{\theta}_0 + h \boldsymbol{d}_1",
-    "theta <- theta - h [F + M]": r"\boldsymbol{\theta} \leftarrow \boldsymbol{\theta} - h [\boldsymbol{F} + \boldsymbol{M}]",
-    "theta <- theta - h P grad L~ - h decay theta": r"\boldsymbol{\theta} \leftarrow \boldsymbol{\theta} - h P \nabla \tilde{\mathcal{L}} - h \, \text{decay} \, \boldsymbol{\theta}",
-    "theta <- theta - h P grad L~": r"\boldsymbol{\theta} \leftarrow \boldsymbol{\theta} - h P \nabla \tilde{\mathcal{L}}",
-    "theta' = G_0 + h G_1": r"\dot{\boldsymbol{\theta}} = \boldsymbol{G}_0 + h \boldsymbol{G}_1",
-    "O(h^2)": "O(h^2)",
-    "theta_0": r"\boldsymbol{\theta}_0",
-    " -> ": r" \to ",
-}  # fmt: skip
+_DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
 
 def latex_report(derivation: Derivation, at: At) -> str:
@@ -34,29 +26,36 @@ def latex_report(derivation: Derivation, at: At) -> str:
 
 
 def escape(words: str) -> str:
-    """Words with LaTeX's special characters made harmless, and the mathematics of the reports in them."""
-    pattern = "|".join(re.escape(key) for key in (*_MATHEMATICS, *_SPECIAL))
+    """Plain text with LaTeX's special characters made harmless."""
+    return "".join(_SPECIAL.get(character, character) for character in words)
+
+
+def _sentence(words: Words) -> str:
+    return "".join(escape(part) if isinstance(part, str) else f"${_decimals(part.latex)}$" for part in words)
+
+
+def _decimals(source: str) -> str:
+    r"""Decimals as mathematics: \text{1.5e-7} is 1.5 \cdot 10^{-7}."""
 
     def written(match: re.Match[str]) -> str:
-        found = match.group()
-        return f"${_MATHEMATICS[found]}$" if found in _MATHEMATICS else _SPECIAL[found]
+        mantissa, sign, exponent = match.groups()
+        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{'-' if sign == '-' else ''}{exponent}}}"
 
-    return re.sub(pattern, written, words)
+    return _DECIMAL.sub(written, source)
 
 
 def _section(section: Section, derivation: Derivation) -> dict[str, object]:
-    optimizer = derivation.optimizer
-    functions = {f.name: (f.latex, f.potential) for f in optimizer.functions}
+    names, functions = derivation.optimizer.symbols, functions_of(derivation)
     equations = [
         {
             "label": equation.label.latex,
-            "lines": latex_lines(equation.value, names=optimizer.symbols, functions=functions),
+            "lines": [_decimals(line) for line in latex_lines(equation.value, names=names, functions=functions)],
         }
         for equation in section.equations
     ]
     return {
-        "title": section.title,
-        "lead": escape(section.lead),
+        "title": escape(section.title),
+        "lead": _sentence(section.lead),
         "equations": equations,
-        "notes": [escape(note) for note in section.notes],
+        "notes": [_sentence(note) for note in section.notes],
     }

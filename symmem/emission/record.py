@@ -8,11 +8,15 @@ from sympy import Expr
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.emission.report import At
+from symmem.emission.decimals import largest_number
+from symmem.emission.report import At, functions_of, iteration_at
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
 
 SCHEMA = 1
+MOST_DIGITS = 4000
+"""Python writes integers of up to 4300 digits."""
+
 ATOMS = {
     "theta": r"\boldsymbol{\theta}",
     "grad": r"\nabla \mathcal{L}",
@@ -26,13 +30,7 @@ ATOMS = {
 def record(derivation: Derivation, at: At) -> dict[str, Any]:
     """The derivation as plain data, ready for ``json.dumps``; a part that does not exist is None."""
     writer = _Writer(derivation)
-    limit = writer.limit()
-    if at == "limit":
-        derivation.limit  # noqa: B018  # raises, with the reason, where there is none
-        memoryless, correction = limit["memoryless"], limit["correction"]
-    else:
-        iteration = derivation if at == "n" else derivation.at(at)
-        memoryless, correction = writer.write(iteration.F), writer.write(iteration.M)
+    iteration = iteration_at(derivation, at)
     return {
         "schema": SCHEMA,
         "symmem": __version__,
@@ -40,9 +38,9 @@ def record(derivation: Derivation, at: At) -> dict[str, Any]:
         "order": derivation.order,
         "at": at,
         "symbols": {**ATOMS, **derivation.optimizer.symbols},
-        "memoryless": memoryless,
-        "correction": correction,
-        "limit": limit,
+        "memoryless": writer.write(iteration.F),
+        "correction": writer.write(iteration.M),
+        "limit": writer.limit(),
         "F": writer.all("coefficients"),
         "G": writer.all("modified_equation"),
         "modified_loss": writer.modified_loss(),
@@ -59,11 +57,13 @@ class _Writer:
 
     def write(self, expression: Expr) -> dict[str, str]:
         optimizer = self._derivation.optimizer
-        functions = {f.name: (f.latex, f.potential) for f in optimizer.functions}
-        return {
-            "sympy": str(expression),
-            "latex": latex(expression, names=optimizer.symbols, functions=functions),
-        }
+        if largest_number(expression) > MOST_DIGITS:
+            raise DerivationError(
+                f"{optimizer.name}: the result has exact numbers of {largest_number(expression)} digits; take a "
+                "smaller step, leave the betas symbolic, or use the format text, which rounds"
+            )
+        written = latex(expression, names=optimizer.symbols, functions=functions_of(self._derivation))
+        return {"sympy": str(expression), "latex": written}
 
     def all(self, part: str) -> list[dict[str, str]] | None:
         """A tuple of expressions; None where it does not exist."""

@@ -11,20 +11,21 @@ from typing import Literal
 
 from sympy import Expr
 
-from symmem.derivation.derivation import Derivation
+from symmem.algebra.atoms import LR, THETA
+from symmem.derivation.derivation import Derivation, MemorylessIteration
+from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.emission.decimals import power_digits, shown
+from symmem.emission.words import Label, Words, found, marked, mathematics
 from symmem.errors import DerivationError
+from symmem.notation.latex import latex
+from symmem.notation.symbols import Functions, superscript
+from symmem.notation.text import text
 
 At = int | Literal["n", "limit"]
 """The step at which the iteration is shown: a number, symbolic n (with the limit), or the limit alone."""
 
-
-@dataclass(frozen=True)
-class Label:
-    """The left-hand side of an equation, in each alphabet."""
-
-    unicode: str
-    ascii: str
-    latex: str
+MOST_POWER_DIGITS = 50_000
+"""Exact numbers of more digits than this are not computed."""
 
 
 @dataclass(frozen=True)
@@ -38,110 +39,139 @@ class Section:
     """A title, an explanation in words, equations, and notes below them."""
 
     title: str
-    lead: str = ""
+    lead: Words = ()
     equations: tuple[Equation, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Words, ...] = ()
 
 
 def sections(derivation: Derivation, at: At) -> tuple[Section, ...]:
-    """The sections of a report; the formulas are computed here."""
+    """The sections of a report; the formulas are computed here, with long numbers rounded."""
     if at == "limit":
         derivation.limit  # noqa: B018  # who asks for the limit alone is told by an error that there is none
-    builders: list[Callable[[Derivation], Section]] = []
-    if at != "limit":
-        builders.append(lambda d: _iteration(d, at))
+    parts = [] if at == "limit" else [_iteration(derivation, at)]
     if not isinstance(at, int):
-        builders += [_limit, _modified_loss, _modified_equation, _start]
-    return (*(_attempt(builder, derivation) for builder in builders), _assumptions(derivation))
+        parts += [_attempt(title, builder, derivation) for title, builder in _LIMIT_PARTS]
+    return (*map(_readable, parts), _assumptions(derivation))
 
 
-def _attempt(builder: Callable[[Derivation], Section], derivation: Derivation) -> Section:
+def iteration_at(derivation: Derivation, at: At) -> MemorylessIteration:
+    """The iteration at symbolic n, in the limit, or at a step whose exact numbers can be computed."""
+    if at == "limit":
+        return derivation.limit
+    if at == "n":
+        return MemorylessIteration(derivation.F, derivation.M)
+    most = max((power_digits(part, at) for part in (derivation.F, derivation.M)), default=0) if at > 0 else 0
+    if most > MOST_POWER_DIGITS:
+        raise DerivationError(
+            f"{derivation.optimizer.name}: step {at}: with numbers for the betas the result has exact numbers of "
+            f"about {most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
+        )
+    return derivation.at(at)
+
+
+def functions_of(derivation: Derivation) -> Functions:
+    """The opaque functions, as the notation room takes them."""
+    return {f.name: (f.latex, f.potential) for f in derivation.optimizer.functions}
+
+
+def _readable(section: Section) -> Section:
+    equations = tuple(Equation(equation.label, shown(equation.value)) for equation in section.equations)
+    return Section(section.title, section.lead, equations, section.notes)
+
+
+def _attempt(title: str, builder: Callable[[Derivation, str], Section], derivation: Derivation) -> Section:
     try:
-        return builder(derivation)
+        return builder(derivation, title)
     except DerivationError as error:
-        if builder not in _TITLES:
-            raise
-        return Section(_TITLES[builder], notes=(f"There is none: {error}.",))
+        return Section(title, found(f"There is none: {error}."))
 
 
 def _iteration(derivation: Derivation, at: At) -> Section:
-    if isinstance(at, int):
-        iteration = derivation.at(at)
-        title, shown = f"Memoryless iteration at step n = {at}", str(at)
-        return Section(title, _STEP, _pair(iteration.F, iteration.M, shown, shown))
-    return Section("Memoryless iteration", _STEP, _pair(derivation.F, derivation.M, "n", "ⁿ"))
+    iteration = iteration_at(derivation, at)
+    labels = [
+        Label(f"{letter}⁽{superscript(str(at))}⁾", f"{letter}^({at})", rf"\boldsymbol{{{letter}}}^{{({at})}}")
+        for letter in "FM"
+    ]
+    title = "Memoryless iteration" + (f" at step n = {at}" if isinstance(at, int) else "")
+    lead = marked("`theta <- theta - h [F + M]`, where `M` is the correction of memory.")
+    return Section(title, lead, (Equation(labels[0], iteration.F), Equation(labels[1], iteration.M)))
 
 
-_STEP = "theta <- theta - h [F + M], where M is the correction of memory."
-
-
-def _pair(update: Expr, correction: Expr, step: str, raised: str) -> tuple[Equation, Equation]:
-    if raised.isdecimal():
-        raised = raised.translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-    def label(letter: str) -> Label:
-        return Label(f"{letter}⁽{raised}⁾", f"{letter}^({step})", rf"\boldsymbol{{{letter}}}^{{({step})}}")
-
-    return Equation(label("F"), update), Equation(label("M"), correction)
-
-
-def _limit(derivation: Derivation) -> Section:
+def _limit(derivation: Derivation, title: str) -> Section:
     limit = derivation.limit
-    labels = (Label(f"{x}", f"{x}", rf"\boldsymbol{{{x}}}^{{(\infty)}}") for x in "FM")
-    pairs = zip(labels, (limit.F, limit.M), strict=True)
-    return Section("Limit of many steps", "", tuple(Equation(label, value) for label, value in pairs))
+    labels = [Label(letter, letter, rf"\boldsymbol{{{letter}}}^{{(\infty)}}") for letter in "FM"]
+    return Section(title, (), (Equation(labels[0], limit.F), Equation(labels[1], limit.M)))
 
 
-def _modified_loss(derivation: Derivation) -> Section:
-    title = _TITLES[_modified_loss]
+def _modified_loss(derivation: Derivation, title: str) -> Section:
     if derivation.obstruction is not None:
         obstruction = derivation.obstruction
         terms = tuple(Equation(Label("term", "term", r"\text{term}"), term) for term in obstruction.terms)
-        return Section(title, f"There is none: {obstruction.reason}.", terms)
-    found = derivation.modified_loss
-    assert found is not None
-    decay = " - h decay theta" if found.decay != 0 else ""
-    lead = f"The step is theta <- theta - h P grad L~{decay}"
-    lead += "." if found.regime == "exact" else f", in the limit {found.regime}."
-    equations = [
-        Equation(Label("L̃", "L~", r"\tilde{\mathcal{L}}"), found.potential),
-        Equation(Label("P", "P", "P"), found.preconditioner),
-    ]
-    if found.decay != 0:
-        equations.append(Equation(Label("decay", "decay", r"\text{decay}"), found.decay))
+        return Section(title, (f"There is none: {obstruction.reason}.",), terms)
+    loss = derivation.modified_loss
+    assert loss is not None
+    names = derivation.optimizer.symbols
+    regime = () if loss.regime == "exact" else marked(f", in the limit `{loss.regime}`", names)
+    lead = (*marked("The step is "), *_step(derivation, loss), *regime, ".")
+    equations = (
+        Equation(mathematics("L~"), loss.potential),
+        Equation(Label("P", "P", "P"), loss.preconditioner),
+    )
     notes = []
-    if found.rate is not None:
-        notes.append(f"Off the zeros of the gradient's entries the difference of the two steps is {found.rate}.")
-    if not found.potential.free_symbols & {s for s in derivation.limit.M.free_symbols if s.name == "lr"}:
-        notes.append("Memory leaves the loss as it is, to this order.")
-    return Section(title, lead, tuple(equations), tuple(notes))
+    if loss.rate is not None:
+        sentence = f"Off the zeros of the gradient's entries the difference of the two steps is `{loss.rate}`."
+        notes.append(marked(sentence, names))
+    if LR not in loss.potential.free_symbols:
+        notes.append(marked("Memory leaves the loss as it is, to this order."))
+    return Section(title, lead, equations, tuple(notes))
 
 
-def _modified_equation(derivation: Derivation) -> Section:
-    equations = tuple(
-        Equation(Label(f"G{'₀₁₂₃₄₅₆₇₈₉'[j]}", f"G_{j}", rf"\boldsymbol{{G}}_{{{j}}}"), value)
-        for j, value in enumerate(derivation.modified_equation)
+def _step(derivation: Derivation, loss: ModifiedLoss) -> Words:
+    """``theta <- theta - h P grad L~``, with the decay in it where there is one."""
+    if loss.decay == 0:
+        return marked("`theta <- theta - h P grad L~`")
+    decay = shown(loss.decay * THETA)
+    names, functions = derivation.optimizer.symbols, functions_of(derivation)
+    unicode, ascii_ = (
+        text(decay, names=names, functions=functions, width=10**6, unicode=alphabet) for alphabet in (True, False)
     )
-    return Section(_TITLES[_modified_equation], "theta' = G_0 + h G_1 is followed up to O(h^2).", equations)
+    step = mathematics("theta <- theta - h (P grad L~ +")
+    written = latex(decay, names=names, functions=functions)
+    return (Label(f"{step.unicode} {unicode})", f"{step.ascii} {ascii_})", f"{step.latex} {written})"),)
 
 
-def _start(derivation: Derivation) -> Section:
+def _series(first: str, letter: str, powers: range) -> str:
+    """``theta_0 + h d_1 + h^2 d_2``, in ASCII."""
+    steps = {0: "", 1: "h "}
+    terms = [f"{steps.get(j, f'h^{j} ')}{letter}_{j}" for j in powers]
+    return " + ".join([first, *terms] if first else terms)
+
+
+def _modified_equation(derivation: Derivation, title: str) -> Section:
+    values = derivation.modified_equation
+    equations = tuple(Equation(mathematics(f"G_{j}"), value) for j, value in enumerate(values))
+    flow = _series("", "G", range(len(values)))
+    return Section(title, marked(f"`theta' = {flow}` is followed up to `O(h^{len(values)})`."), equations)
+
+
+def _start(derivation: Derivation, title: str) -> Section:
     if all(shift == 0 for shift in derivation.shift):
-        return Section(_TITLES[_start], "The limit form starts at theta_0 itself: no gain depends on n.")
-    equations = tuple(
-        Equation(Label(f"d{'₁₂₃'[j]}", f"d_{j + 1}", rf"\boldsymbol{{d}}_{{{j + 1}}}"), value)
-        for j, value in enumerate(derivation.shift)
-    )
-    return Section(_TITLES[_start], "The limit form starts at theta_0 + h d_1, all taken at theta_0.", equations)
+        return Section(title, marked("The limit form starts at `theta_0` itself: no gain depends on `n`."))
+    equations = tuple(Equation(mathematics(f"d_{j}"), value) for j, value in enumerate(derivation.shift, start=1))
+    place = _series("theta_0", "d", range(1, len(equations) + 1))
+    return Section(title, marked(f"The limit form starts at `{place}`, all taken at `theta_0`."), equations)
 
 
 def _assumptions(derivation: Derivation) -> Section:
-    return Section("Assumptions", notes=tuple(str(item) for item in derivation.assumptions))
+    names = derivation.optimizer.symbols
+    # A warning quotes the declaration, where the names stand as they were typed.
+    notes = tuple((str(a),) if a.warning else found(str(a), names) for a in derivation.assumptions)
+    return Section("Assumptions", notes=notes)
 
 
-_TITLES: dict[Callable[[Derivation], Section], str] = {
-    _limit: "Limit of many steps",
-    _modified_loss: "Modified loss",
-    _modified_equation: "Modified equation",
-    _start: "Start",
-}
+_LIMIT_PARTS: tuple[tuple[str, Callable[[Derivation, str], Section]], ...] = (
+    ("Limit of many steps", _limit),
+    ("Modified loss", _modified_loss),
+    ("Modified equation", _modified_equation),
+    ("Start", _start),
+)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from dataclasses import dataclass
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
-from symmem.declaration.optimizer import Optimizer
+from symmem.algebra.atoms import MOMENTUM_NAME, terms_of
 from symmem.derivation.derivation import Derivation
-from symmem.emission.report import At, Equation, Section, sections
+from symmem.emission.decimals import decimal, shown
+from symmem.emission.report import At, Section, functions_of, sections
+from symmem.emission.words import Label, Words, mathematics
+from symmem.notation.ordering import is_negative
 from symmem.notation.symbols import unicode_of
 from symmem.notation.text import text
 
-_WORDS = {
-    "theta_0": "θ₀", "theta": "θ", "<-": "←", "->": "→", "L~": "L̃", "grad": "∇", " - ": " − ",
-    "G_0": "G₀", "G_1": "G₁", "d_1": "d₁", "h^2": "h²",
-}  # fmt: skip
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_PLAIN = str.maketrans({"–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "..."})
 
 
 @dataclass(frozen=True)
@@ -30,104 +32,151 @@ class Style:
 
 def terminal_report(derivation: Derivation, at: At, style: Style) -> str:
     """The derivation as text: declaration, formulas, assumptions."""
-    writer = _Writer(derivation.optimizer, style)
+    writer = _Writer(derivation, style)
     blocks = [writer.declaration(), *(writer.section(section) for section in sections(derivation, at))]
     return "\n\n".join(blocks) + "\n"
 
 
 @dataclass(frozen=True)
 class _Writer:
-    optimizer: Optimizer
+    derivation: Derivation
     style: Style
 
     def section(self, section: Section) -> str:
-        lines = [self._heading(section.title)]
-        if section.lead:
-            lines += self._prose(section.lead, "  ", "  ")
-        width = max((len(self._label(equation)) for equation in section.equations), default=0)
-        for equation in section.equations:
-            lines.append(self._formula(equation.value, f"    {self._label(equation):<{width}} = "))
+        lines = self._heading(section.title)
+        lines += self._prose(section.lead, "  ", "  ")
+        labels = [self._spell(equation.label) for equation in section.equations]
+        width = max(map(_columns, labels), default=0)
+        for label, equation in zip(labels, section.equations, strict=True):
+            lines.append(self._formula(equation.value, f"    {_filled(label, width)} = "))
         for note in section.notes:
-            lines += self._prose(note, "  - ", "    ", plain=True)
+            lines += self._prose(note, "  - ", "    ")
         return "\n".join(lines)
 
     def declaration(self) -> str:
-        optimizer = self.optimizer
+        optimizer = self.derivation.optimizer
         reference = f" ({optimizer.reference})" if optimizer.reference else ""
-        count = len(optimizer.momentum)
-        variables = ", ".join(self._formula_flat(f"m{position}") for position in range(1, count + 1))
-        lines = [self._heading(f"{optimizer.title}{reference}")]
-        step = "θₙ₊₁ = θₙ − h Φ({})" if self.style.unicode else "theta_{{n+1}} = theta_n - h Phi({})"
-        lines += textwrap.wrap(step.format(variables), self.style.width, initial_indent="    ", subsequent_indent="      ")
-        lines.append(self._formula(optimizer.phi, "    Φ = " if self.style.unicode else "    Phi = "))
-        memory = "m = b Σₖ₌₀ⁿ βᵏ g(θₙ₋ₖ)" if self.style.unicode else "m = b sum_{k=0}^n beta^k g(theta_{n-k})"
-        lines.append(f"    {memory}, with")
+        variables = ", ".join(f"m_{position}" for position in range(1, len(optimizer.momentum) + 1))
+        step = mathematics(f"theta_n+1 = theta_n - h Phi({variables})")
+        step = Label(step.unicode.replace("ₙ+1", "ₙ₊₁"), step.ascii.replace("n+1", "{n+1}").replace("m_", "m"), "")
+        memory = Label("m = b Σₖ₌₀ⁿ βᵏ g(θₙ₋ₖ)", "m = b sum_{k=0}^n beta^k g(theta_{n-k})", "")
+        lines = self._heading(f"{optimizer.title}{reference}")
+        lines += self._prose((step,), "    ", "      ")
+        lines += self._phi()
+        lines += self._prose((memory, ", with"), "    ", "      ")
         lines += self._variables()
-        lines += self._prose(self._parameters(), "    ", "      ", plain=True)
-        return "\n".join(line for line in lines if line)
+        lines += self._legend()
+        return "\n".join(lines)
+
+    def _phi(self) -> list[str]:
+        """Phi with its terms in the order of the momentum variables, a positive one first."""
+        head = "    Φ = " if self.style.unicode else "    Phi = "
+        phi = shown(self.derivation.optimizer.phi)
+        terms = sorted(terms_of(phi), key=_first_variable)
+        terms.sort(key=lambda term: term is not next((t for t in terms if not is_negative(t)), terms[0]))
+        minus = "−" if self.style.unicode else "-"
+        parts = [self._flat(terms[0])]
+        parts += [f"{minus} {self._flat(-t)}" if is_negative(t) else f"+ {self._flat(t)}" for t in terms[1:]]
+        line = head + " ".join(parts)
+        return [line] if len(line) <= self.style.width else self._formula(phi, head).split("\n")
 
     def _variables(self) -> list[str]:
-        rows = [
-            [self._formula_flat(f"m{position}"), *map(self._flat, (variable.g, variable.beta, variable.b))]
-            for position, variable in enumerate(self.optimizer.momentum, start=1)
-        ]
+        """The momentum variables as a table, or one below the other where the table is too wide."""
+        momentum = self.derivation.optimizer.momentum
+        names = [self._name(f"m{position}") for position in range(1, len(momentum) + 1)]
         heads = ["", "g", "β" if self.style.unicode else "beta", "b"]
-        widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(4)]
-        table = []
-        for row in [heads, *rows]:
-            cells = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
-            table += textwrap.wrap(cells, self.style.width, initial_indent="      ", subsequent_indent=" " * 12,
-                                   drop_whitespace=True, replace_whitespace=False) if len(cells) + 6 > self.style.width else ["      " + cells]  # fmt: skip
-        return table
+        cells = [[self._flat(shown(part)) for part in (v.g, v.beta, v.b)] for v in momentum]
+        rows = _table([heads, *([name, *row] for name, row in zip(names, cells, strict=True))], "      ")
+        if max(map(len, rows)) <= self.style.width:
+            return rows
+        lines = []
+        for name, variable in zip(names, momentum, strict=True):
+            lead = name
+            for head, part in zip(heads[1:], (variable.g, variable.beta, variable.b), strict=True):
+                lines.append(self._formula(shown(part), f"      {lead:<{len(name)}}  {head:<{len(heads[2])}} = "))
+                lead = ""
+        return lines
 
-    def _parameters(self) -> str:
-        given = [f"{name} = {_decimal(value)}" for name, value in self.optimizer.values]
-        free = []
-        for parameter in self.optimizer.parameters:
-            symbol = unicode_of(parameter.latex) if self.style.unicode else None
-            shown = f"{symbol} is {parameter.name}" if symbol and symbol != parameter.name else parameter.name
-            free.append(f"{shown} in {parameter.range}")
-        parts = [", ".join(free), "set: " + ", ".join(given) if given else ""]
-        return "; ".join(part for part in parts if part)
+    def _legend(self) -> list[str]:
+        """The parameters and the opaque functions: symbol, name, what it may be."""
+        optimizer = self.derivation.optimizer
+        rows = [
+            (p.latex, p.name, f"in {p.range}, default {decimal(p.default)}") for p in optimizer.parameters
+        ]
+        rows += [("", name, f"set to {decimal(value)}") for name, value in optimizer.values]
+        for function in optimizer.functions:
+            kind = f"the gradient of {function.potential}" if function.potential else "a vector function"
+            rows.append((function.latex, function.name, f"{kind}, not specified"))
+        symbols = [(unicode_of(latex) or "") if self.style.unicode else "" for latex, _, _ in rows]
+        cells = [[symbol, name, words] for symbol, (_, name, words) in zip(symbols, rows, strict=True)]
+        lines: list[str] = []
+        for row in _table(cells if any(symbols) else [row[1:] for row in cells], "    "):
+            wide = len(row) > self.style.width
+            lines += textwrap.wrap(row, self.style.width, subsequent_indent=" " * 8) if wide else [row]
+        return lines
 
-    def _label(self, equation: Equation) -> str:
-        return equation.label.unicode if self.style.unicode else equation.label.ascii
+    def _spell(self, label: Label) -> str:
+        return label.unicode if self.style.unicode else label.ascii
 
-    def _heading(self, title: str) -> str:
-        if not self.style.unicode:
-            title = title.encode("ascii", "replace").decode("ascii")
-        return f"\x1b[1m{title}\x1b[0m" if self.style.colour else title
+    def _name(self, momentum: str) -> str:
+        return text(Symbol(momentum), names={}, unicode=self.style.unicode)
 
-    def _prose(self, words: str, first: str, later: str, *, plain: bool = False) -> list[str]:
-        """Words wrapped to the width; the mathematics in them in Unicode, unless they quote a declaration."""
-        if self.style.unicode and not plain:
-            for plain_form, symbol in _WORDS.items():
-                words = words.replace(plain_form, symbol)
-        if not self.style.unicode:
-            words = words.encode("ascii", "replace").decode("ascii")
-        return textwrap.wrap(words, self.style.width, initial_indent=first, subsequent_indent=later)
+    def _heading(self, title: str) -> list[str]:
+        lines = self._prose((title,), "", "  ")
+        return [f"\x1b[1m{line}\x1b[0m" for line in lines] if self.style.colour else lines
+
+    def _prose(self, words: Words, first: str, later: str) -> list[str]:
+        """Words wrapped to the width, but for formulas, which stay whole where they fit."""
+        parts = []
+        for part in words:
+            if isinstance(part, str):
+                parts.append(part if self.style.unicode else _in_ascii(part))
+                continue
+            formula = self._spell(part)
+            fits = len(later) + len(formula) < self.style.width
+            parts.append(formula.replace(" ", _NO_BREAK) if fits else formula)
+        lines = textwrap.wrap("".join(parts), self.style.width, initial_indent=first, subsequent_indent=later)
+        return [line.replace(_NO_BREAK, " ") for line in lines]
 
     def _formula(self, value: Expr, prefix: str) -> str:
+        """The formula behind a prefix; a combining character takes no column, so spaces stand in for it."""
+        columns = _columns(prefix)
+        return prefix + self._text(value, self.style.width, " " * columns)[columns:]
+
+    def _flat(self, value: Expr) -> str:
+        return self._text(value, 10**6)
+
+    def _text(self, value: Expr, width: int, prefix: str = "") -> str:
         return text(
             value,
-            names=self.optimizer.symbols,
-            functions={f.name: (f.latex, f.potential) for f in self.optimizer.functions},
-            width=self.style.width,
+            names=self.derivation.optimizer.symbols,
+            functions=functions_of(self.derivation),
+            width=width,
             unicode=self.style.unicode,
             prefix=prefix,
         )
 
-    def _flat(self, value: Expr) -> str:
-        functions = {f.name: (f.latex, f.potential) for f in self.optimizer.functions}
-        return text(value, names=self.optimizer.symbols, functions=functions, width=10**6, unicode=self.style.unicode)
 
-    def _formula_flat(self, name: str) -> str:
-        if not self.style.unicode:
-            return name
-        return name.translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+def _first_variable(term: Expr) -> int:
+    found = [MOMENTUM_NAME.fullmatch(symbol.name) for symbol in term.free_symbols]
+    return min((int(match.group(1)) for match in found if match), default=0)
 
 
-def _decimal(value: Expr) -> str:
-    """A number as a person types it, where that is exact; else as a fraction."""
-    shown = f"{float(value):g}"
-    return shown if value == value.__class__(shown) else str(value)
+def _columns(words: str) -> int:
+    return sum(not unicodedata.combining(character) for character in words)
+
+
+def _filled(words: str, columns: int) -> str:
+    return words + " " * (columns - _columns(words))
+
+
+def _table(rows: list[list[str]], indent: str) -> list[str]:
+    widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
+    return [indent + "  ".join(map(_filled, row, widths)).rstrip() for row in rows]
+
+
+def _in_ascii(words: str) -> str:
+    """Letters without their accents; what has no ASCII form is written by its number."""
+    flat = unicodedata.normalize("NFKD", words.translate(_PLAIN))
+    bare = "".join(character for character in flat if not unicodedata.combining(character))
+    return bare.encode("ascii", "backslashreplace").decode("ascii")

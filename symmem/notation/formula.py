@@ -169,7 +169,7 @@ def is_open(formula: Formula) -> bool:
     """Whether a factor written behind the formula would be read as a part of it."""
     if isinstance(formula, Derivative):
         return is_bare(formula)
-    return isinstance(formula, (Gradient, Inner, BigSum))
+    return isinstance(formula, (Gradient, Inner, Total, BigSum))
 
 
 def starts_with_digit(formula: Formula) -> bool:

@@ -114,10 +114,12 @@ class _Reader:
         places = self.order.terms(expression)
         terms = [Term(*self.signed(place.term)) for place in places]
         constant = [t for t, p in zip(terms, places, strict=True) if p.transient == places[0].transient]
+        others = [place for place in places if not place.term.is_Number]
         below_zero = any(place.term.is_Number and is_negative(place.term) for place in places)
+        complement = below_zero and (len(others) == 1 or all(place.transient for place in others))
         flipped = flip and (
             all(term.negative for term in terms)
-            or (below_zero and not self.order.is_index(expression))
+            or (complement and not self.order.is_index(expression))
             or (minus and all(term.negative for term in constant))
         )
         if flipped:

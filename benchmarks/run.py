@@ -1,0 +1,59 @@
+"""``make bench``: the promised ratios, measured side by side in one run, as one table.
+
+A benchmark is a function without arguments that returns a Row; it joins the table by joining BENCHMARKS.
+Give words to run only those whose function name contains one of them:  python benchmarks/run.py adamw
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import cold_start
+import double_sum
+import many_variables
+from measure import Row
+
+BENCHMARKS: tuple[Callable[[], Row], ...] = (
+    cold_start.derive_adamw,
+    cold_start.list_zoo,
+    cold_start.help_text,
+    double_sum.heavy_ball,
+    double_sum.heavy_ball_single,
+    many_variables.bias_corrected_variables,
+    many_variables.heavy_ball_variables,
+)
+HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    target = "" if row.target is None else str(row.target)
+    ratio = f"{row.ratio:.0f}" if row.ratio >= 100 else f"{row.ratio:.2f}"
+    return (row.name, _time(row.subject), _time(row.measure), ratio, target, row.verdict, row.note)
+
+
+def _time(value: float) -> str:
+    return f"{value:.3g} s" if value >= 0.1 else f"{value * 1000:.3g} ms"
+
+
+def table(rows: Sequence[Row]) -> str:
+    lines = [HEADER, *(cells(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) if 0 < column < 5 else cell.ljust(width)
+                  for column, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+        for line in lines
+    )  # fmt: skip
+
+
+def main(words: Sequence[str]) -> None:
+    chosen = [b for b in BENCHMARKS if not words or any(word in b.__name__ for word in words)]
+    rows = []
+    for benchmark in chosen:
+        print(f"measuring {benchmark.__name__} ...", file=sys.stderr)
+        rows.append(benchmark())
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

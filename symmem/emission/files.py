@@ -1,0 +1,48 @@
+"""Artifacts to files.  A file is there whole or not at all; what stood there before stays when writing fails."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from symmem.errors import SymmemError, quote
+
+
+def write_whole(path: str, content: str) -> None:
+    """Writes the content as UTF-8: beside the file first, then in its place in one step."""
+    try:
+        target = Path(os.path.realpath(path))  # a link stays a link
+        if not path or path.endswith(os.sep) or target.is_dir():
+            raise IsADirectoryError(0, "not a file")
+        if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
+            target.write_text(content, encoding="utf-8", newline="\n")
+        else:
+            _replace(target, content)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
+        raise SymmemError(f"{quote(path)} cannot be written ({reason}); choose another place with -o") from None
+
+
+def _replace(target: Path, content: str) -> None:
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(0, "it is write-protected")
+    descriptor, beside = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(content)
+        os.chmod(beside, _mode(target))
+        os.replace(beside, target)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, else those that a new file gets."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -6,19 +6,28 @@ Exit codes: 0 done, 1 a check failed or a compiler rejected our code, 2 bad inpu
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from symmem import __version__
 from symmem.errors import SymmemError
 
+if TYPE_CHECKING:
+    from symmem.derivation.derivation import Derivation
+    from symmem.emission.report import At
+    from symmem.emission.terminal import Style
+
 NAME = click.argument("name", metavar="NAME|FILE|-")
+EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="symmem")
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, no_args_is_help=False
+)
+@click.version_option(__version__, prog_name="symmem", message="%(prog)s %(version)s")
 def commands() -> None:
     """What the memory of an optimizer does to the loss, derived symbolically.
 
@@ -26,33 +35,42 @@ def commands() -> None:
     """
 
 
-@commands.command("list")
+@commands.command("list", short_help="The optimizers of the zoo.")
 def list_zoo() -> None:
-    """The optimizers of the zoo."""
+    """The optimizers of the zoo: name, title, reference."""
     from symmem.declaration.catalogue import entries
 
     rows = entries()
     widths = [max(len(row.name) for row in rows), max(len(row.title) for row in rows)]
-    for row in rows:
-        click.echo(f"{row.name:<{widths[0]}}  {row.title:<{widths[1]}}  {row.reference}".rstrip())
+    lines = (f"{row.name:<{widths[0]}}  {row.title:<{widths[1]}}  {row.reference}".rstrip() for row in rows)
+    _say("\n".join(lines) + "\n")
 
 
-@commands.command()
+@commands.command(short_help="The declaration as TOML, to copy and change.")
 @NAME
 def show(name: str) -> None:
     """The declaration as TOML, to copy and change."""
     from symmem.declaration.loading import source_text
 
-    click.echo(source_text(name), nl=False)
+    text = source_text(name)
+    # TOML is UTF-8, whatever the terminal: what is shown can be saved as it is.
+    _say(text if text.endswith("\n") else text + "\n", encoding="utf-8")
 
 
-@commands.command()
+@commands.command(short_help="The memoryless iteration, its correction, the modified loss and equation.")
 @NAME
 @click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
 @click.option("--at-step", type=int, metavar="N", help="The iteration at step n = N; the first update is n = 0.")
 @click.option("--limit", "limit", is_flag=True, help="The limit n -> infinity alone.")
 @click.option("--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable.")
-@click.option("--format", "form", type=click.Choice(["text", "latex", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "latex", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
 @click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
 def derive(
     name: str, order: int, at_step: int | None, limit: bool, settings: tuple[str, ...], form: str, output: str | None
@@ -66,53 +84,55 @@ def derive(
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
 
+    values = _settings(settings)
     optimizer = load(name)
-    if settings:
-        optimizer = optimizer.with_values(_settings(settings))
-    derivation = derive_optimizer(optimizer, order)
-    at = "limit" if limit else "n" if at_step is None else at_step
-    _write(_formatted(derivation, at, form, output), output)
+    derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
+    content = _formatted(derivation, "limit" if limit else "n" if at_step is None else at_step, form, output)
+    if output is None:
+        _say(content)
+    else:
+        from symmem.emission.files import write_whole
+
+        write_whole(output, content)
 
 
-def _formatted(derivation: object, at: object, form: str, output: str | None) -> str:
+def _formatted(derivation: Derivation, at: At, form: str, output: str | None) -> str:
     if form == "json":
         import json
 
         from symmem.emission.record import record
 
-        return json.dumps(record(derivation, at), indent=2, ensure_ascii=False) + "\n"  # type: ignore[arg-type]
+        return json.dumps(record(derivation, at), indent=2) + "\n"
     if form == "latex":
         from symmem.emission.fragment import latex_report
 
-        return latex_report(derivation, at)  # type: ignore[arg-type]
+        return latex_report(derivation, at)
     from symmem.emission.terminal import terminal_report
 
-    return terminal_report(derivation, at, _style(output))  # type: ignore[arg-type]
+    return terminal_report(derivation, at, _style(output))
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in given:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip():
+        name, equals, value = (part.strip() for part in setting.partition("="))
+        if not (name and equals and value):
             raise click.UsageError(f"--set {setting}: write PARAMETER=NUMBER, for example beta1=0.9")
-        if name.strip() in values:
-            raise click.UsageError(f"--set {setting}: {name.strip()} is set twice; set it once")
-        values[name.strip()] = value
+        if name in values:
+            raise click.UsageError(f"--set {setting}: {name} is set twice; set it once")
+        values[name] = value
     return values
 
 
-def _style(output: str | None) -> object:
+def _style(output: str | None) -> Style:
     """What standard output can show; a file gets Unicode in 80 columns."""
-    import shutil
-
     from symmem.emission.terminal import Style
 
-    if output is not None:
+    if output is not None or sys.stdout is None:
         return Style()
     width = max(40, min(shutil.get_terminal_size((80, 24)).columns, 120))
     try:
-        "∇²‖β₁ⁿ⁺¹Σ√·−̃".encode(sys.stdout.encoding or "ascii")
+        EVERY_GLYPH.encode(sys.stdout.encoding or "ascii")
         unicode = True
     except (UnicodeEncodeError, LookupError):
         unicode = False
@@ -120,46 +140,33 @@ def _style(output: str | None) -> object:
     return Style(width, unicode, colour)
 
 
-def _write(content: str, output: str | None) -> None:
-    """To standard output, or to a file that is there whole or not at all."""
-    if output is None:
-        click.echo(content, nl=False)
+def _say(content: str, encoding: str | None = None) -> None:
+    """To standard output; what its encoding lacks is written by its number, never as a question mark."""
+    if sys.stdout is None:
         return
-    import tempfile
-
-    folder = os.path.dirname(os.path.abspath(output))
+    encoded = content.encode(encoding or sys.stdout.encoding or "ascii", "backslashreplace")
     try:
-        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8", newline="\n") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(stream.name, 0o666 & ~mask)
-        os.replace(stream.name, output)
-    except OSError as error:
-        if "stream" in locals() and os.path.exists(stream.name):
-            os.unlink(stream.name)
-        raise SymmemError(f"{output}: cannot be written ({error.strerror}); choose another place with -o") from None
+        click.echo(encoded, nl=False)
+    except BrokenPipeError:  # the reader has seen enough: symmem derive adamw | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> NoReturn:
     """Runs a command; an error is one line on standard error."""
     try:
         code = commands.main(standalone_mode=False) or 0
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        code = 2
     except click.ClickException as error:
         code = _fail(error.format_message(), 2)
     except click.Abort:
         code = _fail("interrupted", 130)
     except SymmemError as error:
         code = _fail(str(error), 2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except OSError as error:
+        code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
     sys.exit(code)
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"symmem: {' '.join(message.split())}", err=True)
+    line = " ".join(message.split()).rstrip(".")
+    click.echo(f"symmem: {line}", err=True)
     return code

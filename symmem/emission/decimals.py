@@ -6,7 +6,7 @@ import re
 
 from sympy import Expr, Float, Mul, Pow, Rational
 
-from symmem.algebra.atoms import STEP
+from symmem.algebra.atoms import STEP, is_scalar
 
 MOST_DIGITS = 12
 """A number with more digits than this is shown as a decimal."""
@@ -66,7 +66,7 @@ def _rounded(expression: Expr) -> Expr:
 
 
 def _with_short_decimals(expression: Expr) -> Expr:
-    """999/1000 as 0.999 where it is a coefficient or the base of a power of n: there no arithmetic touches it."""
+    """999/1000 as 0.999, but for a numeric power, and beside a vector: the notation knows |grad|^2 + 3/1000."""
     if isinstance(expression, Rational):
         return _short_decimal(expression)
     if isinstance(expression, Pow):
@@ -76,7 +76,7 @@ def _with_short_decimals(expression: Expr) -> Expr:
         return Pow(inside, expression.exp)
     if not expression.args:
         return expression
-    kept = () if isinstance(expression, Mul) else (Rational,)
+    kept = () if isinstance(expression, Mul) or is_scalar(expression) else (Rational,)
     arguments = [
         _with_short_decimals(argument) if isinstance(argument, Expr) and not isinstance(argument, kept) else argument
         for argument in expression.args

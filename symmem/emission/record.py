@@ -68,15 +68,16 @@ class _Writer:
     def all(self, part: str) -> list[dict[str, str]] | None:
         """A tuple of expressions; None where it does not exist."""
         try:
-            return [self.write(expression) for expression in getattr(self._derivation, part)]
+            expressions = getattr(self._derivation, part)
         except DerivationError:
             return None
+        return [self.write(expression) for expression in expressions]
 
     def limit(self) -> dict[str, Any]:
-        coefficients = self.all("coefficients")
-        if coefficients is None:
+        try:
+            limit = self._derivation.limit
+        except DerivationError:
             return {"memoryless": None, "correction": None}
-        limit = self._derivation.limit
         return {"memoryless": self.write(limit.F), "correction": self.write(limit.M)}
 
     def modified_loss(self) -> dict[str, Any]:

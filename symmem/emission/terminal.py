@@ -73,7 +73,8 @@ class _Writer:
         head = "    Φ = " if self.style.unicode else "    Phi = "
         phi = shown(self.derivation.optimizer.phi)
         terms = sorted(terms_of(phi), key=_first_variable)
-        terms.sort(key=lambda term: term is not next((t for t in terms if not is_negative(t)), terms[0]))
+        leader = next((term for term in terms if not is_negative(term)), terms[0])
+        terms = [leader, *(term for term in terms if term is not leader)]
         minus = "−" if self.style.unicode else "-"
         parts = [self._flat(terms[0])]
         parts += [f"{minus} {self._flat(-t)}" if is_negative(t) else f"+ {self._flat(t)}" for t in terms[1:]]

@@ -1,0 +1,97 @@
+"""Trees with two kinds of nodes: the normal form of an expansion in the step size.
+
+A *step* node has any number of branches; a *branch* is a momentum node with a label and one or more step
+trees as children.  ``size`` counts step nodes: the power of h.  ``symmetry`` is the usual symmetry number.
+With one label and one branch at most per step node these are the ordinary rooted trees.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import factorial
+from typing import TypeVar
+
+Labels = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A momentum node ``(label; children)``."""
+
+    label: int
+    children: tuple[Tree, ...]
+    size: int
+    symmetry: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A step node with its branches; trees are made once each by :func:`trees` and compared by identity."""
+
+    branches: tuple[Branch, ...]
+    size: int
+    symmetry: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which trees there are: ``step(labels)`` and ``branch(label, arity)`` tell which derivatives are not zero.
+
+    ``step`` gets the sorted labels of a step node's branches; both are closed under taking away.
+    """
+
+    labels: int
+    step: Callable[[Labels], bool]
+    branch: Callable[[int, int], bool]
+
+
+def trees(shape: Shape, largest: int) -> list[list[Tree]]:
+    """``trees(...)[n]``: all trees with n step nodes, n = 0, ..., largest, in a fixed order."""
+    by_size: list[list[Tree]] = [[], [Tree((), 1, 1)]]
+    branches: list[list[Branch]] = [[]]
+    for size in range(2, largest + 1):
+        branches.append(list(_branches(shape, by_size, size - 1)))
+        by_size.append(
+            [
+                Tree(chosen, size, _symmetry(chosen))
+                for chosen in _multisets(branches, size - 1)
+                if shape.step(tuple(sorted(branch.label for branch in chosen)))
+            ]
+        )
+    return by_size
+
+
+def _branches(shape: Shape, by_size: list[list[Tree]], size: int) -> Iterator[Branch]:
+    for children in _multisets(by_size, size):
+        for label in range(shape.labels):
+            if shape.step((label,)) and shape.branch(label, len(children)):
+                yield Branch(label, children, size, _symmetry(children))
+
+
+Part = TypeVar("Part", Tree, Branch)
+
+
+def _multisets(by_size: list[list[Part]], total: int, largest: int | None = None) -> Iterator[tuple[Part, ...]]:
+    """All multisets of parts whose sizes add up to ``total``, each once: sizes fall, positions fall at ties."""
+    if total == 0:
+        yield ()
+        return
+    for size in range(min(total, len(by_size) - 1, largest or total), 0, -1):
+        for count in range(total // size, 0, -1):
+            for equal in combinations_with_replacement(by_size[size], count):
+                if count * size == total:
+                    yield equal
+                elif size > 1:
+                    for smaller in _multisets(by_size, total - count * size, size - 1):
+                        yield (*equal, *smaller)
+
+
+def _symmetry(parts: Sequence[Tree] | Sequence[Branch]) -> int:
+    """``prod over equal parts of (multiplicity! symmetry^multiplicity)``."""
+    result = 1
+    for part, count in Counter(parts).items():
+        result *= factorial(count) * part.symmetry**count
+    return result

@@ -1,0 +1,147 @@
+"""The tree recursion: every coefficient of every order, in integers.
+
+Let ``theta_{n-k} = theta_n + sum_tau h^|tau| a_k(tau)/symmetry F(tau)`` in the limit of many steps.  The step
+from n-k to n-k+1 sees the iterates n-k-j, which the same series reaches with k+j in the place of k, so that
+
+    a_k(tau) - a_{k-1}(tau) = prod over branches (l; t_1..t_m) of  E_l[ a_{k+j}(t_1) ... a_{k+j}(t_m) ],   a_0 = 0,
+
+E_l the mean over j with the weights of channel l (``(1 - beta) beta^j`` for a plain one).  This is MATH.md
+section 4 with its sum over cuts carried out: cutting a flow at k and going on for j is going back k + j.  Gains
+are absorbed in the elementary differentials (N = D^m(gamma_l g_l)[...]), so they do not occur.
+
+Polynomials in k are held by their coefficients over the binomials C(k, j).  There the mean is plain:
+``E_beta[p(k + .)] = sum_i v^i (Delta^i p)(k)`` with ``v = beta/(1 - beta)``; and a sum over k is a shift.  All
+numbers are integer polynomials in the v's and the weights of mixtures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import fmpz_mpoly_ctx
+from sympy import Expr
+
+from symmem.algebra.trees import Branch, Tree
+from symmem.derivation.channels import Channel
+
+Number = Any
+"""A ``flint.fmpz_mpoly`` in the generators of :class:`Coefficients`."""
+Binomials = list[Number]
+"""``[d_0, d_1, ...]`` for ``sum_j d_j C(k, j)``."""
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """The ring of the recursion: ``Z[v_beta, ..., w, ...]``, one v for each decay, one w for each mixed weight."""
+
+    channels: tuple[Channel, ...]
+
+    @cached_property
+    def generators(self) -> tuple[tuple[str, Expr], ...]:
+        """("v", beta) and ("w", weight), without repetition; numbers 0 and 1 need no generator."""
+        found: dict[tuple[str, Expr], None] = {}
+        for channel in self.channels:
+            for weight, beta in channel.weights:
+                if beta != 0:
+                    found["v", beta] = None
+                if weight != 1:
+                    found["w", weight] = None
+        return tuple(found)
+
+    @cached_property
+    def _context(self) -> Any:
+        names = tuple(f"x{position}" for position in range(max(1, len(self.generators))))
+        return fmpz_mpoly_ctx.get(names, "lex")
+
+    @cached_property
+    def one(self) -> Number:
+        return self._context.constant(1)
+
+    @cached_property
+    def zero(self) -> Number:
+        return self._context.constant(0)
+
+    @cached_property
+    def _mixtures(self) -> list[list[tuple[Number | None, Number | None]]]:
+        """For each channel its pairs (weight, v); None stands for the weight 1 and for v = 0."""
+        table = dict(zip(self.generators, self._context.gens(), strict=False))
+        return [
+            [(table.get(("w", weight)), table.get(("v", beta))) for weight, beta in channel.weights]
+            for channel in self.channels
+        ]
+
+    def mean(self, label: int, polynomial: Binomials) -> Binomials:
+        """``E_l[p(k + j)]`` over j, as a polynomial in k."""
+        total: Binomials | None = None
+        for weight, v in self._mixtures[label]:
+            part = polynomial if v is None else _geometric_mean(polynomial, v)
+            part = part if weight is None else [weight * d for d in part]
+            total = part if total is None else [x + y for x, y in zip(total, part, strict=True)]
+        return polynomial if total is None else total
+
+    def solve(self, by_size: Sequence[Sequence[Tree]]) -> dict[Tree, Binomials]:
+        """The increments ``q_k = a_k - a_{k-1}`` of all trees; ``c = -q_0``, and a' follows (see below)."""
+        increments: dict[Tree, Binomials] = {}
+        positions: dict[Tree, Binomials] = {}
+        means: dict[Branch, Binomials] = {}
+        for trees in by_size:
+            for tree in trees:
+                factors = []
+                for branch in tree.branches:
+                    if branch not in means:
+                        product = self._product([positions[child] for child in branch.children])
+                        means[branch] = self.mean(branch.label, product)
+                    factors.append(means[branch])
+                increment = self._product(factors) if factors else [self.one]
+                increments[tree] = increment
+                positions[tree] = self._summed(increment)
+        return increments
+
+    def _summed(self, increment: Binomials) -> Binomials:
+        """``a_k = sum_{i=1..k} q_i``: over the binomials ``a_j = q_j + q_{j-1}``, ``a_0 = 0``."""
+        shifted = [x + y for x, y in zip([*increment[1:], self.zero], increment, strict=True)]
+        return [self.zero, *shifted]
+
+    def _product(self, factors: list[Binomials]) -> Binomials:
+        """The product of polynomials in k, by their values at k = 0, 1, ..., degree."""
+        if len(factors) == 1:
+            return factors[0]
+        degree = sum(len(factor) - 1 for factor in factors)
+        values = [self._values(factor, degree) for factor in factors]
+        result = values[0]
+        for other in values[1:]:
+            result = [x * y for x, y in zip(result, other, strict=True)]
+        return _differences(result)
+
+    def _values(self, polynomial: Binomials, degree: int) -> list[Number]:
+        """The values at 0, ..., degree: repeated sums of the differences."""
+        row = list(polynomial) + [self.zero] * (degree + 1 - len(polynomial))
+        for depth in range(degree, 0, -1):
+            for position in range(depth, degree + 1):
+                row[position] = row[position] + row[position - 1]
+        return row
+
+    def flow(self, increment: Binomials) -> list[tuple[Number, Fraction]]:
+        """``a'``, the coefficient of k in a_k, as a sum of (number, rational): ``C(k, j)`` has (-1)^(j-1)/j."""
+        positions = self._summed(increment)
+        return [(d, Fraction((-1) ** (j - 1), j)) for j, d in enumerate(positions) if j > 0 and not d.is_zero()]
+
+
+def _geometric_mean(polynomial: Binomials, v: Number) -> Binomials:
+    """``q = sum_i v^i Delta^i p``: over the binomials ``q_j = p_j + v q_{j+1}``."""
+    result = list(polynomial)
+    for position in range(len(result) - 2, -1, -1):
+        result[position] = result[position] + v * result[position + 1]
+    return result
+
+
+def _differences(values: list[Number]) -> Binomials:
+    row = list(values)
+    for depth in range(1, len(row)):
+        for position in range(len(row) - 1, depth - 1, -1):
+            row[position] = row[position] - row[position - 1]
+    return row

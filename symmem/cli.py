@@ -3,6 +3,8 @@
 Exit codes: 0 done, 1 a check failed or a compiler rejected our code, 2 bad input or a missing tool.
 """
 
+# ruff: noqa: PLC0415  # the rooms are imported inside the commands: symmem -h and symmem list need no SymPy
+
 from __future__ import annotations
 
 import os
@@ -60,9 +62,13 @@ def show(name: str) -> None:
 @commands.command(short_help="The memoryless iteration, its correction, the modified loss and equation.")
 @NAME
 @click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
-@click.option("--at-step", type=int, metavar="N", help="The iteration at step n = N; the first update is n = 0.")
+@click.option(
+    "--at-step", type=int, metavar="N", help="The iteration at step n = N; the first update is n = 0."
+)
 @click.option("--limit", "limit", is_flag=True, help="The limit n -> infinity alone.")
-@click.option("--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
+)
 @click.option(
     "--format",
     "form",
@@ -72,8 +78,14 @@ def show(name: str) -> None:
     help="The form of the output.",
 )
 @click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
-def derive(
-    name: str, order: int, at_step: int | None, limit: bool, settings: tuple[str, ...], form: str, output: str | None
+def derive(  # noqa: PLR0917  # one argument for each option
+    name: str,
+    order: int,
+    at_step: int | None,
+    limit: bool,
+    settings: tuple[str, ...],
+    form: str,
+    output: str | None,
 ) -> None:
     """The memoryless iteration, its correction, the modified loss and equation.
 

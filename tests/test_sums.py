@@ -1,4 +1,4 @@
-"""Exponential polynomials: closed sums, limits and the round trip, against explicit sums with exact rationals."""
+"""Exponential polynomials: closed sums, limits, round trip, against explicit sums with exact rationals."""
 
 from __future__ import annotations
 
@@ -79,6 +79,21 @@ class Term:
         return result
 
 
+def is_zero(expression: Expr) -> bool:
+    """Whether it cancels to 0, with a symbol of its own for each power ``base^n`` and ``base^s``."""
+
+    def apart(power: Expr) -> Expr:
+        result = S.One
+        for factor in power.base.as_ordered_factors():
+            root, times = factor.as_base_exp()
+            slopes = linear_exponent((power.exp * times).expand(), (n, s))
+            assert slopes is not None
+            result *= Symbol(f"{root}_n") ** slopes[0] * Symbol(f"{root}_s") ** slopes[1] * root ** slopes[2]
+        return result
+
+    return bool(cancel(expression.replace(lambda e: e.is_Pow and not e.exp.is_Rational, apart)) == 0)
+
+
 def _known(element: Quotient | None) -> Quotient:
     assert element is not None
     return element
@@ -122,8 +137,7 @@ def test_power_sums(degree: int, ratio: Expr) -> None:
     element = _known(field.read(body))
     closed = write(field, _known(definite_sum(field, element, s, n)))
     assert cancel(closed.subs(n, 0)) == 0
-    step = closed.subs(n, n + 1) - closed - body.xreplace({s: n})
-    assert cancel(step.expand()) == 0
+    assert is_zero(closed.xreplace({n: n + 1}) - closed - body.xreplace({s: n}))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +154,7 @@ def test_a_gain_is_cancelled_by_its_own_weight_only() -> None:
     field = exponential_field([weight, q**s])
     closed = definite_sum(field, _known(field.read(weight / (1 - p ** (s + 1)))), s, n)
     assert closed is not None
-    assert cancel((write(field, closed) - p * (1 - p**n) / (1 - p) ** 2).expand()) == 0
+    assert is_zero(write(field, closed) - p * (1 - p**n) / (1 - p) ** 2)
     assert definite_sum(field, _known(field.read(weight / (1 - q ** (s + 1)))), s, n) is None
 
 
@@ -150,7 +164,7 @@ def test_heavy_ball_double_sum() -> None:
     field = exponential_field([beta ** (n - s) * gain])
     closed = definite_sum(field, _known(field.read(beta ** (n - s) * gain * gain)), s, n)
     printed = beta * (1 - (2 * n + 1) * beta**n * (1 - beta) - beta ** (2 * n + 1)) / (1 - beta) ** 3
-    assert cancel((write(field, _known(closed)) - printed).expand()) == 0
+    assert is_zero(write(field, _known(closed)) - printed)
     for step in range(5):
         double = sum(
             beta**k * gain.subs(s, past) for k in range(1, step + 1) for past in range(step - k, step)
@@ -275,7 +289,7 @@ def scalars(draw: st.DrawFn, depth: int = 3) -> Expr:
             q,
             n,
             s,
-            sqrt(eps),
+            eps,
             p**n,
             p ** (n - s),
             q ** (2 * n + 1),
@@ -297,22 +311,8 @@ def test_round_trip(expression: Expr) -> None:
     if element is None:  # the expression itself may have no value, such as 1/0
         assume(False)
     written = write(field, _known(element))
-    apart = (written - expression).replace(
-        lambda e: e.is_Pow and not e.exp.is_Integer and e.base != eps, lambda e: _split_power(e.base, e.exp)
-    )
-    assert cancel(apart) == 0
+    assert is_zero(written - expression)
     assert field.read(written) == element
-
-
-def _split_power(base: Expr, exponent: Expr) -> Expr:
-    """``p^(2n - s + 1)`` in symbols of the test's own, so that SymPy has only rational functions to cancel."""
-    result = S.One
-    for factor in base.as_ordered_factors():
-        root, times = factor.as_base_exp()
-        slopes = linear_exponent((exponent * times).expand(), (n, s))
-        assert slopes is not None
-        result *= Symbol(f"{root}_n") ** slopes[0] * Symbol(f"{root}_s") ** slopes[1] * root ** slopes[2]
-    return result
 
 
 @pytest.mark.parametrize(
@@ -352,3 +352,11 @@ def test_unit_fractions_are_one_base(base: Expr) -> None:
     field = exponential_field([base**n, base**s])
     weight = base ** (n - s) * (1 - base ** (s + 1)) / (1 - base)
     assert field.read(weight) is not None
+
+
+@pytest.mark.xfail(
+    strict=True, reason="sqrt(eps) and eps are independent generators, so sqrt(eps)**2 is not eps"
+)
+def test_a_root_knows_its_square() -> None:
+    field = exponential_field([sqrt(eps), eps])
+    assert _known(field.read(sqrt(eps))) ** 2 == field.read(eps)

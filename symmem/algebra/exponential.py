@@ -68,6 +68,9 @@ class ExponentialField:
     def number(self, value: int) -> Quotient:
         return self.rationals.number(value)
 
+    def fraction(self, value: Fraction) -> Quotient:
+        return self.rationals.number(value)
+
     def read(self, expression: Expr) -> Quotient | None:
         """The element equal to ``expression``, or None where it is not in the field."""
         if expression not in self._known:

@@ -6,6 +6,9 @@ is preferred to ``beta - 1``.
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import gcd
+
 from sympy import Add, Expr, Integer, Mul, Pow
 
 from symmem.algebra.exponential import ExponentialField
@@ -19,9 +22,15 @@ def write(field: ExponentialField, element: Quotient) -> Expr:
     return _product([*_factors(field, element.numerator, 1), *_factors(field, element.denominator, -1)])
 
 
-def denominator_factors(field: ExponentialField, element: Quotient) -> tuple[Expr, ...]:
-    """The factors of the denominator that are not numbers."""
-    return tuple(_sum(field, factor) for factor, _ in element.denominator.factor()[1])
+def numeric_factor(element: Quotient) -> Fraction:
+    """The number in front of the written element, with the sign that its factors are normalised by."""
+    sign = _trailing_coefficient(element.numerator) * _trailing_coefficient(element.denominator)
+    ratio = Fraction(_content(element.numerator), _content(element.denominator))
+    return -ratio if sign < 0 else ratio
+
+
+def _content(polynomial: Polynomial) -> int:
+    return gcd(*(int(coefficient) for coefficient in polynomial.to_dict().values()))
 
 
 def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> list[Expr]:

@@ -1,4 +1,4 @@
-"""The correction of memory, first order in h.
+"""The correction of memory at step n, first order in h.  The limit of many steps is in :mod:`.orders`.
 
     M^(n)(theta) = h DPhi(gbar)[ b_1 Dg_1[S_1], ..., b_L Dg_L[S_L] ]        (MATH.md section 2)
 """
@@ -10,9 +10,9 @@ from sympy import Expr
 from symmem.algebra.atoms import LR, momentum_symbol
 from symmem.algebra.directional import along, derivative
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.gains import Gain, at_frozen_point, frozen_update, gains, limit_gains
+from symmem.derivation.gains import Gain, at_frozen_point, gains
 from symmem.derivation.grouping import group
-from symmem.derivation.history import limit_past_sum, past_sum
+from symmem.derivation.history import past_sum
 from symmem.derivation.scalars import scalars_of
 
 
@@ -21,19 +21,6 @@ def finite_correction(optimizer: Optimizer) -> Expr:
     now = gains(optimizer)
     sums = tuple(past_sum(optimizer, gain) for gain in now)
     return LR * group(contributions(optimizer, now, sums), scalars_of(optimizer))
-
-
-def limit_coefficient(optimizer: Optimizer) -> Expr:
-    """``F_1 = lim M^(n) / h`` for n -> infinity."""
-    return group(limit_contributions(optimizer), scalars_of(optimizer))
-
-
-def limit_contributions(optimizer: Optimizer) -> tuple[Expr, ...]:
-    """The parts of ``F_1``, one per momentum variable with memory."""
-    limit = limit_gains(optimizer)
-    update = frozen_update(optimizer, limit)
-    sums = tuple(limit_past_sum(optimizer, gain, update) for gain in limit)
-    return contributions(optimizer, limit, sums)
 
 
 def contributions(optimizer: Optimizer, values: tuple[Gain, ...], sums: tuple[Expr, ...]) -> tuple[Expr, ...]:

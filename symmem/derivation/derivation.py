@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sympy import Expr, Integer, Sum
+from sympy import Add, Expr, Integer, Sum
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.assumptions import Assumption, assumptions
-from symmem.derivation.correction import finite_correction, limit_coefficient
-from symmem.derivation.gains import frozen_update, gains, limit_gains
-from symmem.derivation.modified_equation import modified_equation
-from symmem.derivation.modified_loss import ModifiedLoss, Obstruction, modified_loss
+from symmem.derivation.correction import finite_correction
+from symmem.derivation.gains import frozen_update, gains
+from symmem.derivation.integrability import Obstruction
+from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
+from symmem.derivation.orders import expansion
 from symmem.derivation.start import shift
 from symmem.errors import DerivationError
 
@@ -38,6 +39,7 @@ class Derivation:
     coefficients[j]      F_j of the limit: theta <- theta - h (F_0 + h F_1 + ...)
     modified_equation[j] G_j of theta' = G_0 + h G_1 + ...
     modified_loss        a potential with its preconditioner; None where ``obstruction`` says why not
+    flow_loss            the loss whose gradient flow the modified equation is, or the obstruction
     shift[j]             d_{j+1}: the limit form starts at theta_0 + h d_1 + ...
     assumptions          what all of this rests on
     """
@@ -55,20 +57,26 @@ class Derivation:
 
     @cached_property
     def limit(self) -> MemorylessIteration:
-        memoryless, first = self.coefficients
-        return MemorylessIteration(memoryless, LR * first)
+        memoryless, *rest = self.coefficients
+        return MemorylessIteration(memoryless, Add(*(LR**j * value for j, value in enumerate(rest, start=1))))
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...]:
-        return frozen_update(self.optimizer, limit_gains(self.optimizer)), limit_coefficient(self.optimizer)
+        series = expansion(self.optimizer, self.order)
+        return tuple(series.memoryless(j) for j in range(self.order + 1))
 
     @cached_property
     def modified_equation(self) -> tuple[Expr, ...]:
-        return modified_equation(self.optimizer)
+        series = expansion(self.optimizer, self.order)
+        return tuple(series.modified_equation(j) for j in range(self.order + 1))
 
     @cached_property
     def _loss_or_obstruction(self) -> ModifiedLoss | Obstruction:
-        return modified_loss(self.optimizer)
+        return modified_loss(self.optimizer, self.order)
+
+    @cached_property
+    def flow_loss(self) -> ModifiedLoss | Obstruction:
+        return modified_flow_loss(self.optimizer, self.order)
 
     @property
     def modified_loss(self) -> ModifiedLoss | None:
@@ -98,8 +106,8 @@ class Derivation:
 
 def derive(optimizer: Optimizer, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
-    if order != 1:
-        raise DerivationError(f"order {order}: only order 1 is known so far")
+    if order < 1:
+        raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(optimizer, order)
 
 

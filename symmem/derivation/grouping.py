@@ -21,8 +21,11 @@ Rows = dict[Expr, dict[Expr, list[Expr]]]
 """tensor factor -> entrywise factor -> scalars"""
 
 
-def group(contributions: Iterable[Expr], scalars: Scalars) -> Expr:
-    """The sum of the contributions, grouped; equal in value."""
+def group(contributions: Iterable[Expr], scalars: Scalars, *, merge_products: bool = True) -> Expr:
+    """The sum of the contributions, grouped; equal in value.
+
+    ``merge_products`` writes several products with the Hessian as one where that is possible.
+    """
     rows: Rows = {}
     for contribution in contributions:
         for term in terms_of(distribute(collect(contribution, scalars))):
@@ -35,9 +38,23 @@ def group(contributions: Iterable[Expr], scalars: Scalars) -> Expr:
         kept = {entrywise: value for entrywise, value in coefficients.items() if value != 0}
         if kept:
             written[tensor] = kept
-    written = _fewest_products(written, scalars)
+    if merge_products:
+        written = _fewest_products(written, scalars)
     content = scalars.content([value for row in written.values() for value in row.values()])
-    return Mul(content, Add(*(_row(tensor, row, content, scalars) for tensor, row in written.items())))
+    return Mul(content, Add(*_by_coefficient(written, content, scalars)))
+
+
+def _by_coefficient(rows: dict[Expr, dict[Expr, Expr]], content: Expr, scalars: Scalars) -> list[Expr]:
+    """The rows; those that differ by a number in their scalar factor share it: ``c (u + 1/2 v)``."""
+    shared: dict[Expr, list[Expr]] = {}
+    single = []
+    for tensor, row in rows.items():
+        if set(row) == {S.One} and tensor != 1:
+            number, core = scalars.split_number(scalars.ratio(row[S.One], content))
+            shared.setdefault(core, []).append(number * tensor)
+        else:
+            single.append(_row(tensor, row, content, scalars))
+    return [*single, *(Mul(core, Add(*vectors)) for core, vectors in shared.items())]
 
 
 def coefficient(parts: Iterable[Expr], scalars: Scalars) -> Expr:

@@ -38,11 +38,6 @@ def past_sum(optimizer: Optimizer, gain: Gain) -> Expr:
     return collect(Add(*closed), scalars)
 
 
-def limit_past_sum(optimizer: Optimizer, gain: Gain, update: Expr) -> Expr:
-    """``S_l -> beta_l / (1 - beta_l)^2 F`` for n -> infinity."""
-    return collect(gain.beta / (1 - gain.beta) ** 2 * update, scalars_of(optimizer))
-
-
 def past_terms(optimizer: Optimizer) -> tuple[Expr, ...]:
     """``F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
 

@@ -2,12 +2,14 @@
 
     theta <- theta - h P grad Ltilde - h decay theta,      Ltilde = loss + h (...),     P a scalar or a diagonal
 
-Where the correction is no gradient, the terms that prevent it are named; where it becomes one as a small
-parameter goes to zero, the loss of that limit is given, with the rate at which the difference vanishes.
+Methods linear in the gradient are settled at every order by their trees.  For the others the terms that prevent a
+potential are named; where it exists as a small parameter goes to zero, the loss of that limit is given, with the
+rate at which the difference vanishes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, S, Symbol, expand_mul, nan, oo, zoo
@@ -16,9 +18,9 @@ from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, Kind, is_scalar, kind, s
 from symmem.algebra.directional import derivative
 from symmem.algebra.potentials import potential
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.correction import limit_coefficient
-from symmem.derivation.gains import frozen_update, limit_gains
 from symmem.derivation.grouping import group
+from symmem.derivation.integrability import Obstruction, gradient_gain, potential_of_order
+from symmem.derivation.orders import Expansion, Numbers, Term, expansion
 from symmem.derivation.passes import collect, distribute
 from symmem.derivation.scalars import Scalars, scalars_of
 
@@ -27,7 +29,7 @@ EXACT = "exact"
 
 @dataclass(frozen=True)
 class ModifiedLoss:
-    """``theta <- theta - h P grad(potential) - h decay theta`` is the memoryless step to first order in h.
+    """``theta <- theta - h P grad(potential) - h decay theta`` is the memoryless step to the order in h.
 
     ``regime`` is "exact", or the limit in which this holds, such as "eps -> 0"; ``rate`` is then the order in
     that parameter, such as "O(eps)", of the difference between the two steps where no entry of grad is 0.
@@ -40,55 +42,78 @@ class ModifiedLoss:
     rate: str | None = None
 
 
-@dataclass(frozen=True)
-class Obstruction:
-    """Why there is no modified loss: the terms that are no gradient, at which order in h, and the reason."""
+def modified_loss(optimizer: Optimizer, order: int) -> ModifiedLoss | Obstruction:
+    """The modified loss of the memoryless iteration to the given power of h, or what prevents it."""
+    gain = gradient_gain(optimizer)
+    series = expansion(optimizer, order)
+    if gain is not None:
+        return _by_trees(series, order, gain, lambda term: term.step)
+    return _by_terms(optimizer, [series.memoryless(j) for j in range(order + 1)])
 
-    reason: str
-    terms: tuple[Expr, ...]
-    order: int = 1
+
+def modified_flow_loss(optimizer: Optimizer, order: int) -> ModifiedLoss | Obstruction:
+    """The loss whose gradient flow ``theta' = -P grad Lhat`` is the modified equation, or what prevents it."""
+    gain = gradient_gain(optimizer)
+    series = expansion(optimizer, order)
+    if gain is not None:
+        return _by_trees(series, order, gain, lambda term: tuple((x, -share) for x, share in term.flow))
+    return _by_terms(optimizer, [-series.modified_equation(j) for j in range(order + 1)])
 
 
-def modified_loss(optimizer: Optimizer) -> ModifiedLoss | Obstruction:
-    """The modified loss to first order in h, or what prevents it."""
+def _by_trees(
+    series: Expansion, order: int, gain: Expr, numbers: Callable[[Term], Numbers]
+) -> ModifiedLoss | Obstruction:
+    parts: list[Expr] = [LOSS]
+    for j in range(1, order + 1):
+        found = potential_of_order(series, j, [numbers(term) for term in series.terms[j]], gain)
+        if isinstance(found, Obstruction):
+            return found
+        parts.append(LR**j * found)
+    return ModifiedLoss(Add(*parts), gain)
+
+
+def _by_terms(optimizer: Optimizer, fields: list[Expr]) -> ModifiedLoss | Obstruction:
     scalars = scalars_of(optimizer)
-    update = frozen_update(optimizer, limit_gains(optimizer))
-    correction = limit_coefficient(optimizer)
-    exact = _attempt(update, correction, EXACT, scalars)
+    exact = _attempt(fields, EXACT, scalars)
     if isinstance(exact, ModifiedLoss):
         return exact
+    occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
     for parameter in optimizer.parameters:
         small = Symbol(parameter.name)
-        if not (parameter.range.lower == 0 and parameter.range.lower_open):
+        if not (parameter.range.lower == 0 and parameter.range.lower_open and small in occurring):
             continue
-        if small not in update.free_symbols | correction.free_symbols:
+        limits = [_at_zero(field, small, scalars) for field in fields]
+        if any(limit.has(nan, zoo, oo) for limit in limits):
             continue
-        limits = [_at_zero(part, small, scalars) for part in (update, correction)]
-        if any(part.has(nan, zoo, oo) for part in limits):
-            continue
-        settled = _attempt(limits[0], limits[1], f"{small} -> 0", scalars, _rate(update, correction, small, scalars))
+        settled = _attempt(limits, f"{small} -> 0", scalars, _rate(fields, small))
         if isinstance(settled, ModifiedLoss):
             return settled
     return exact
 
 
 def _attempt(
-    update: Expr, correction: Expr, regime: str, scalars: Scalars, rate: str | None = None
+    fields: list[Expr], regime: str, scalars: Scalars, rate: str | None = None
 ) -> ModifiedLoss | Obstruction:
+    update, *corrections = fields
     preconditioner, decay = _preconditioner(update, scalars)
     if preconditioner is None:
         return Obstruction("the update is not the gradient times a scalar or a diagonal factor", terms_of(update), 0)
+    whole: Expr = LOSS
     if is_scalar(preconditioner):
         # A constant factor keeps gradients gradients, so the decay can go into the loss.
         base, rest = potential(distribute(collect(update / preconditioner, scalars)))
-        decay = S.Zero
-    else:
-        base, rest = ((S.One, LOSS),), ()
-    change, more = potential(distribute(group([correction / preconditioner], scalars)))
-    if rest or more:
-        terms = tuple(collect(term * preconditioner, scalars) for term in (*rest, *more))
-        return Obstruction("divided by the preconditioner of the update, these terms are no gradient", terms)
-    whole = _added(base, scalars) + LR * _added(change, scalars)
+        if rest:
+            return Obstruction("no potential was found for these terms of the update", rest, 0)
+        whole, decay = _added(base, scalars), S.Zero
+    for order, correction in enumerate(corrections, start=1):
+        change, more = potential(distribute(group([correction / preconditioner], scalars)))
+        if more:
+            terms = tuple(collect(term * preconditioner, scalars) for term in more)
+            reason = "divided by the preconditioner of the update, these terms are no gradient"
+            if order > 1:
+                reason = "no potential was found for these terms divided by the preconditioner of the update"
+            return Obstruction(reason, terms, order)
+        whole = whole + LR**order * _added(change, scalars)
     return ModifiedLoss(whole, preconditioner, regime, decay, rate)
 
 
@@ -104,10 +129,14 @@ def _added(parts: tuple[tuple[Expr, Expr], ...], scalars: Scalars) -> Expr:
 
 def _preconditioner(update: Expr, scalars: Scalars) -> tuple[Expr | None, Expr]:
     """``(P, decay)`` with ``update = P grad + decay theta``; P is None where there is no diagonal one."""
-    decay, rest = [], []
+    decay: list[Expr] = []
+    rest: list[Expr] = []
     for term in terms_of(distribute(update)):
         scalar, vector = split_scalar(term)
-        (decay if vector == THETA else rest).append(scalar if vector == THETA else term)
+        if vector == THETA:
+            decay.append(scalar)
+        else:
+            rest.append(term)
     factor = collect(Add(*(term / GRAD for term in rest)), scalars)
     if not rest or kind(factor) is Kind.TENSOR or THETA in factor.free_symbols:
         return None, S.Zero
@@ -118,8 +147,8 @@ def _at_zero(expression: Expr, small: Symbol, scalars: Scalars) -> Expr:
     return group([expression.xreplace({small: S.Zero})], scalars)
 
 
-def _rate(update: Expr, correction: Expr, small: Symbol, scalars: Scalars) -> str | None:
+def _rate(fields: list[Expr], small: Symbol) -> str | None:
     """``O(small)`` where the step is differentiable in the small parameter at 0, off the zeros of grad."""
-    slope = derivative(update + LR * correction, {small: S.One})
-    at_zero = Mul(slope.xreplace({small: S.Zero}))
-    return None if at_zero.has(nan, zoo, oo) else f"O({small})"
+    step = Add(*(LR**order * field for order, field in enumerate(fields)))
+    slope = derivative(step, {small: S.One}).xreplace({small: S.Zero})
+    return None if slope.has(nan, zoo, oo) else f"O({small})"

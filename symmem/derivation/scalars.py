@@ -18,7 +18,7 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.rational import Quotient, quotient
 from symmem.algebra.sums import definite_sum, limit
-from symmem.algebra.writing import write
+from symmem.algebra.writing import numeric_factor, write
 from symmem.declaration.interval import Interval
 from symmem.declaration.optimizer import Optimizer
 
@@ -91,10 +91,18 @@ class Scalars:
             above = above.gcd(element.numerator)
             below = below.gcd(element.denominator)
         common = quotient(above, below)
-        if is_negative(self.write(known[0] / common)):
+        if numeric_factor(known[0] / common) < 0:
             common = -common
         content = self.write(common)
         return Integer(1) if content.is_Rational else content
+
+    def split_number(self, scalar: Expr) -> tuple[Expr, Expr]:
+        """``(number, core)``: the rational factor in front of a scalar, and the rest."""
+        element = None if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1 else self.field.read(scalar)
+        if element is None or element.is_zero():
+            return scalar.as_coeff_Mul()
+        number = numeric_factor(element)
+        return Rational(number.numerator, number.denominator), self.write(element / self.field.fraction(number))
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
         return scalar if divisor == 1 else self.tidy(scalar / divisor)
@@ -124,11 +132,6 @@ def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:
     elif constant is not None:
         groups[frozenset()] = constant
     return [total for total in groups.values() if not total.is_zero()]
-
-
-def is_negative(expression: Expr) -> bool:
-    """Whether a minus sign stands in front of a written product."""
-    return bool(expression.as_coeff_Mul()[0] < 0)
 
 
 @lru_cache(maxsize=256)

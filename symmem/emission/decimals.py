@@ -61,12 +61,14 @@ def _rounded(expression: Expr) -> Expr:
         return Pow(_rounded(expression.base), expression.exp)
     if not expression.args:
         return expression
-    arguments = [_rounded(argument) if isinstance(argument, Expr) else argument for argument in expression.args]
+    arguments = [
+        _rounded(argument) if isinstance(argument, Expr) else argument for argument in expression.args
+    ]
     return expression if list(expression.args) == arguments else expression.func(*arguments)
 
 
 def _with_short_decimals(expression: Expr) -> Expr:
-    """999/1000 as 0.999, but for a numeric power, and beside a vector: the notation knows |grad|^2 + 3/1000."""
+    """999/1000 as 0.999, but for a numeric power, and beside a vector: notation knows |grad|^2 + 3/1000."""
     if isinstance(expression, Rational):
         return _short_decimal(expression)
     if isinstance(expression, Pow):
@@ -78,7 +80,9 @@ def _with_short_decimals(expression: Expr) -> Expr:
         return expression
     kept = () if isinstance(expression, Mul) or is_scalar(expression) else (Rational,)
     arguments = [
-        _with_short_decimals(argument) if isinstance(argument, Expr) and not isinstance(argument, kept) else argument
+        _with_short_decimals(argument)
+        if isinstance(argument, Expr) and not isinstance(argument, kept)
+        else argument
         for argument in expression.args
     ]
     return expression if list(expression.args) == arguments else expression.func(*arguments)

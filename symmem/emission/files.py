@@ -1,4 +1,4 @@
-"""Artifacts to files.  A file is there whole or not at all; what stood there before stays when writing fails."""
+"""Artifacts to files: there whole or not at all; what stood there before stays when writing fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def write_whole(path: str, content: str) -> None:
             _replace(target, content)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
-        raise SymmemError(f"{quote(path)} cannot be written ({reason}); choose another place with -o") from None
+        raise SymmemError(
+            f"{quote(path)} cannot be written ({reason}); choose another place with -o"
+        ) from None
 
 
 def _replace(target: Path, content: str) -> None:

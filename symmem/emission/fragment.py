@@ -39,7 +39,11 @@ def _decimals(source: str) -> str:
 
     def written(match: re.Match[str]) -> str:
         mantissa, sign, exponent = match.groups()
-        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{'-' if sign == '-' else ''}{exponent}}}"
+        return (
+            mantissa
+            if exponent is None
+            else rf"{mantissa} \cdot 10^{{{'-' if sign == '-' else ''}{exponent}}}"
+        )
 
     return _DECIMAL.sub(written, source)
 
@@ -49,7 +53,9 @@ def _section(section: Section, derivation: Derivation) -> dict[str, object]:
     equations = [
         {
             "label": equation.label.latex,
-            "lines": [_decimals(line) for line in latex_lines(equation.value, names=names, functions=functions)],
+            "lines": [
+                _decimals(line) for line in latex_lines(equation.value, names=names, functions=functions)
+            ],
         }
         for equation in section.equations
     ]

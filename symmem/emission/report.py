@@ -119,7 +119,9 @@ def _modified_loss(derivation: Derivation, title: str) -> Section:
     )
     notes = []
     if loss.rate is not None:
-        sentence = f"Off the zeros of the gradient's entries the difference of the two steps is `{loss.rate}`."
+        sentence = (
+            f"Off the zeros of the gradient's entries the difference of the two steps is `{loss.rate}`."
+        )
         notes.append(marked(sentence, names))
     if LR not in loss.potential.free_symbols:
         notes.append(marked("Memory leaves the loss as it is, to this order."))
@@ -133,7 +135,8 @@ def _step(derivation: Derivation, loss: ModifiedLoss) -> Words:
     decay = shown(loss.decay * THETA)
     names, functions = derivation.optimizer.symbols, functions_of(derivation)
     unicode, ascii_ = (
-        text(decay, names=names, functions=functions, width=10**6, unicode=alphabet) for alphabet in (True, False)
+        text(decay, names=names, functions=functions, width=10**6, unicode=alphabet)
+        for alphabet in (True, False)
     )
     step = mathematics("theta <- theta - h (P grad L~ +")
     written = latex(decay, names=names, functions=functions)
@@ -157,7 +160,9 @@ def _modified_equation(derivation: Derivation, title: str) -> Section:
 def _start(derivation: Derivation, title: str) -> Section:
     if all(shift == 0 for shift in derivation.shift):
         return Section(title, marked("The limit form starts at `theta_0` itself: no gain depends on `n`."))
-    equations = tuple(Equation(mathematics(f"d_{j}"), value) for j, value in enumerate(derivation.shift, start=1))
+    equations = tuple(
+        Equation(mathematics(f"d_{j}"), value) for j, value in enumerate(derivation.shift, start=1)
+    )
     place = _series("theta_0", "d", range(1, len(equations) + 1))
     return Section(title, marked(f"The limit form starts at `{place}`, all taken at `theta_0`."), equations)
 

@@ -13,7 +13,6 @@ from symmem.derivation.derivation import Derivation
 from symmem.emission.decimals import decimal, shown
 from symmem.emission.report import At, Section, functions_of, sections
 from symmem.emission.words import Label, Words, mathematics
-from symmem.notation.ordering import is_negative
 from symmem.notation.symbols import unicode_of
 from symmem.notation.text import text
 
@@ -58,7 +57,9 @@ class _Writer:
         reference = f" ({optimizer.reference})" if optimizer.reference else ""
         variables = ", ".join(f"m_{position}" for position in range(1, len(optimizer.momentum) + 1))
         step = mathematics(f"theta_n+1 = theta_n - h Phi({variables})")
-        step = Label(step.unicode.replace("ₙ+1", "ₙ₊₁"), step.ascii.replace("n+1", "{n+1}").replace("m_", "m"), "")
+        step = Label(
+            step.unicode.replace("ₙ+1", "ₙ₊₁"), step.ascii.replace("n+1", "{n+1}").replace("m_", "m"), ""
+        )
         memory = Label("m = b Σₖ₌₀ⁿ βᵏ g(θₙ₋ₖ)", "m = b sum_{k=0}^n beta^k g(theta_{n-k})", "")
         lines = self._heading(f"{optimizer.title}{reference}")
         lines += self._prose((step,), "    ", "      ")
@@ -71,14 +72,13 @@ class _Writer:
     def _phi(self) -> list[str]:
         """Phi with its terms in the order of the momentum variables, a positive one first."""
         head = "    Φ = " if self.style.unicode else "    Phi = "
-        phi = shown(self.derivation.optimizer.phi)
-        terms = sorted(terms_of(phi), key=_first_variable)
-        leader = next((term for term in terms if not is_negative(term)), terms[0])
-        terms = [leader, *(term for term in terms if term is not leader)]
         minus = "−" if self.style.unicode else "-"
-        parts = [self._flat(terms[0])]
-        parts += [f"{minus} {self._flat(-t)}" if is_negative(t) else f"+ {self._flat(t)}" for t in terms[1:]]
-        line = head + " ".join(parts)
+        phi = shown(self.derivation.optimizer.phi)
+        terms = [self._flat(term) for term in sorted(terms_of(phi), key=_first_variable)]
+        leader = next((term for term in terms if not term.startswith(minus)), terms[0])
+        terms.remove(leader)
+        signed = [f"{minus} {t.removeprefix(minus)}" if t.startswith(minus) else f"+ {t}" for t in terms]
+        line = head + " ".join([leader, *signed])
         return [line] if len(line) <= self.style.width else self._formula(phi, head).split("\n")
 
     def _variables(self) -> list[str]:
@@ -94,7 +94,9 @@ class _Writer:
         for name, variable in zip(names, momentum, strict=True):
             lead = name
             for head, part in zip(heads[1:], (variable.g, variable.beta, variable.b), strict=True):
-                lines.append(self._formula(shown(part), f"      {lead:<{len(name)}}  {head:<{len(heads[2])}} = "))
+                lines.append(
+                    self._formula(shown(part), f"      {lead:<{len(name)}}  {head:<{len(heads[2])}} = ")
+                )
                 lead = ""
         return lines
 

@@ -1,0 +1,73 @@
+"""Free trees: rooted trees up to the choice of the root, and the scalars that they stand for.
+
+Where every node is a derivative of one loss, a free tree is a number, its edges contractions:
+
+    S(one node) = loss,   S(edge) = grad . grad,   S(path of three) = grad . D2L(grad),   ...
+
+and ``grad S(pi)`` is the sum over the nodes r of pi of E(pi rooted at r), E the elementary differential.  So a
+sum ``sum_tau b(tau)/symmetry(tau) E(tau)`` is a gradient, for every loss and in every dimension, exactly when b
+takes one value on all roots of each free tree; its potential is ``sum_pi b(pi)/symmetry(pi) S(pi)``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sympy import Expr
+
+from symmem.algebra.atoms import LOSS, contraction, total
+from symmem.algebra.trees import Tree
+
+Rooted = tuple  # type: ignore[type-arg]
+"""A rooted tree as the sorted tuple of its children's tuples."""
+
+
+@lru_cache(maxsize=None)
+def rooted(tree: Tree) -> Rooted:
+    """A tree with one label and one branch at most per node, as a rooted tree."""
+    children = [rooted(child) for branch in tree.branches for child in branch.children]
+    return tuple(sorted(children))
+
+
+@lru_cache(maxsize=None)
+def size(tree: Rooted) -> int:
+    return 1 + sum(size(child) for child in tree)
+
+
+@lru_cache(maxsize=None)
+def free(tree: Rooted) -> Rooted:
+    """The representative of a tree's free tree: the smallest of its roots."""
+    return min(_roots(tree))
+
+
+def _roots(tree: Rooted) -> set[Rooted]:
+    """The tree with every one of its nodes as the root."""
+    found = set()
+
+    def visit(node: Rooted, above: tuple[Rooted, ...]) -> None:
+        found.add(tuple(sorted((*node, *above))))
+        for position, child in enumerate(node):
+            rest = (*node[:position], *node[position + 1 :], *above)
+            visit(child, (tuple(sorted(rest)),))
+
+    visit(tree, ())
+    return found
+
+
+@lru_cache(maxsize=None)
+def differential(tree: Rooted) -> Expr:
+    """``E(tree) = D^(m+1) L [E(t_1), ..., E(t_m)]``."""
+    return contraction(*(differential(child) for child in tree))
+
+
+def scalar(tree: Rooted) -> Expr:
+    """``S`` of the tree's free tree: the product over its most balanced edge of the two sides."""
+    if not tree:
+        return LOSS
+    sides = []
+    for root in _roots(tree):
+        for position, child in enumerate(root):
+            other = (*root[:position], *root[position + 1 :])
+            sides.append((abs(size(other) - size(child)), other, child))
+    _, left, right = min(sides)
+    return total(differential(left) * differential(right))

@@ -1,0 +1,86 @@
+"""Elementary differentials: the vectors that the trees stand for.
+
+    F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (gain_l g_l)(theta)[F(t_1), ..., F(t_m)]
+
+and ``F(single step node) = Phi(gbar)``.  Each derivative is taken once, with slots for its directions; the trees
+fill the slots, so that the results share their parts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sympy import Expr, Function, Integer, S
+
+from symmem.algebra.directional import along, derivative
+from symmem.algebra.trees import Branch, Labels, Shape, Tree
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.channels import channels_of
+from symmem.derivation.passes import collect
+from symmem.derivation.scalars import scalars_of
+
+SLOT = Function("slot")
+"""``slot(i)`` is a constant vector to every rule of the algebra: the place of the i-th direction."""
+
+
+class Differentials:
+    """The elementary differentials of one optimizer, each computed once."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._scalars = scalars_of(optimizer)
+        self._system = channels_of(optimizer)
+        self._known: dict[Tree | Branch, Expr] = {}
+        self._frozen = {channel.symbol: channel.gain * channel.g for channel in self._system.channels}
+        self._step_templates: dict[Labels, Expr] = {(): self._system.phi}
+        self._branch_templates: dict[tuple[int, int], Expr] = {}
+
+    @property
+    def shape(self) -> Shape:
+        """Which derivatives of Phi and of the g_l are not identically zero."""
+        return Shape(
+            len(self._system.channels),
+            lambda labels: self._step_template(labels) != 0,
+            lambda label, arity: self._branch_template(label, arity) != 0,
+        )
+
+    def of(self, tree: Tree) -> Expr:
+        """``F(tree)``."""
+        if tree not in self._known:
+            ordered = sorted(tree.branches, key=lambda branch: branch.label)
+            template = self._frozen_step(tuple(branch.label for branch in ordered))
+            self._known[tree] = self._filled(template, [self._branch(branch) for branch in ordered])
+        return self._known[tree]
+
+    def _branch(self, branch: Branch) -> Expr:
+        if branch not in self._known:
+            template = self._branch_template(branch.label, len(branch.children))
+            self._known[branch] = self._filled(template, [self.of(child) for child in branch.children])
+        return self._known[branch]
+
+    def _filled(self, template: Expr, directions: list[Expr]) -> Expr:
+        slots = {SLOT(Integer(position)): direction for position, direction in enumerate(directions)}
+        return collect(template.xreplace(slots), self._scalars)
+
+    def _step_template(self, labels: Labels) -> Expr:
+        """``D^r Phi[slot_0, ..., slot_{r-1}]`` as a function of the channels."""
+        if labels not in self._step_templates:
+            symbol = self._system.channels[labels[-1]].symbol
+            slot = SLOT(Integer(len(labels) - 1))
+            self._step_templates[labels] = derivative(self._step_template(labels[:-1]), {symbol: slot})
+        return self._step_templates[labels]
+
+    @lru_cache(maxsize=None)  # noqa: B019  # lives as long as the differentials of one optimizer
+    def _frozen_step(self, labels: Labels) -> Expr:
+        return collect(self._step_template(labels).xreplace(self._frozen), self._scalars)
+
+    def _branch_template(self, label: int, arity: int) -> Expr:
+        """``D^m (gain g)[slot_0, ..., slot_{m-1}]``."""
+        if (label, arity) not in self._branch_templates:
+            channel = self._system.channels[label]
+            if arity == 0:
+                found = channel.gain * channel.g
+            else:
+                lower = self._branch_template(label, arity - 1)
+                found = derivative(lower, along(SLOT(Integer(arity - 1)))) if lower != 0 else S.Zero
+            self._branch_templates[label, arity] = found
+        return self._branch_templates[label, arity]

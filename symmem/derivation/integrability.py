@@ -1,0 +1,92 @@
+"""Gradient or not, for methods linear in the gradient: settled tree by tree, for every loss.
+
+With ``Phi = m`` and one channel ``gain * grad`` the elementary differentials are ``gain^|tau| E(tau)``, and a field
+``sum_tau b(tau)/symmetry E(tau)`` is a gradient exactly when b does not depend on the root of a free tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sympy import Add, Expr, Mul, Rational, S
+
+from symmem.algebra.atoms import GRAD, is_scalar
+from symmem.algebra.directional import derivative
+from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar, size
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.channels import channels_of, is_linear
+from symmem.derivation.grouping import group
+from symmem.derivation.orders import Expansion, Numbers, written
+from symmem.derivation.passes import collect
+from symmem.derivation.scalars import Scalars, scalars_of
+
+
+@dataclass(frozen=True)
+class Obstruction:
+    """Why there is no potential: the terms that are no gradient, at which order in h, and the reason."""
+
+    reason: str
+    terms: tuple[Expr, ...]
+    order: int = 1
+
+
+def gradient_gain(optimizer: Optimizer) -> Expr | None:
+    """The scalar c with ``Phi(gbar) = c grad`` for a method linear in the gradient; None for all others."""
+    system = channels_of(optimizer)
+    if not is_linear(system) or len(system.channels) != 1:
+        return None
+    channel = system.channels[0]
+    slope = derivative(system.phi, {channel.symbol: S.One})
+    gain = collect(slope * channel.gain * channel.g / GRAD, scalars_of(optimizer))
+    return gain if is_scalar(gain) else None
+
+
+def potential_of_order(
+    expansion: Expansion, order: int, numbers: Sequence[Numbers], gain: Expr
+) -> Expr | Obstruction:
+    """The potential p with ``gain grad p = sum over the trees of the order``, or the free trees that break it.
+
+    ``numbers[i]`` are the coefficients, symmetry included, of the i-th tree of the order.
+    """
+    scalars = scalars_of(expansion.optimizer)
+    classes: dict[Rooted, list[tuple[Rooted, int, Expr]]] = {}
+    for term, number in zip(expansion.terms[order], numbers, strict=True):
+        symmetry = term.tree.symmetry
+        value = written(expansion.coefficients, [(x, share * symmetry) for x, share in number], scalars)
+        tree = rooted(term.tree)
+        classes.setdefault(free(tree), []).append((tree, symmetry, value))
+    broken = [members for members in classes.values() if not _all_equal(members, scalars)]
+    if broken:
+        terms = tuple(
+            group([gain ** (order + 1) * value / symmetry * differential(tree)], scalars)
+            for members in broken
+            for tree, symmetry, value in members
+        )
+        return Obstruction(
+            "in two or more dimensions these terms are no gradient, for they are roots of one free tree "
+            "with different coefficients",
+            terms,
+            order,
+        )
+    return _added(classes, order, gain, scalars)
+
+
+def _all_equal(members: list[tuple[Rooted, int, Expr]], scalars: Scalars) -> bool:
+    first = members[0][2]
+    return all(scalars.tidy(value - first) == 0 for _, _, value in members[1:])
+
+
+def _added(
+    classes: dict[Rooted, list[tuple[Rooted, int, Expr]]], order: int, gain: Expr, scalars: Scalars
+) -> Expr:
+    """``gain^order sum_pi b(pi)/symmetry(pi) S(pi)``, grouped by coefficient; |pi|/symmetry(pi) = sum 1/symmetry."""
+    shared: dict[Expr, list[Expr]] = {}
+    for tree, members in classes.items():
+        share = sum((Rational(1, symmetry) for _, symmetry, _ in members), S.Zero) / size(tree)
+        value = scalars.tidy(members[0][2] * gain**order)
+        if value != 0:
+            number, core = scalars.split_number(value)
+            shared.setdefault(core, []).append(number * share * scalar(tree))
+    content = scalars.content(list(shared))
+    return Mul(content, Add(*(scalars.ratio(core, content) * Add(*parts) for core, parts in shared.items())))

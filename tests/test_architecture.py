@@ -19,8 +19,8 @@ BELOW = {
     "emission": {"algebra", "notation", "declaration", "derivation"},
     "verification": {"declaration", "notation"},
 }
-"""DESIGN.md's arrows, followed through: algebra <- declaration <- derivation <- emission; algebra <- notation <-
-everything but algebra; declaration <- verification, which shares no code with algebra and derivation."""
+"""DESIGN.md's arrows, followed through: algebra <- declaration <- derivation <- emission; algebra <- notation
+<- everything but algebra; declaration <- verification, which shares no code with algebra and derivation."""
 
 LAZY = {"__init__", "__main__", "cli"}
 """The doors of the package: they may import every room, but only when it is needed."""
@@ -52,7 +52,7 @@ def for_types(node: ast.AST) -> bool:
 
 def wrong_arrows(module: str, source: str) -> list[str]:
     """The imports of a module, named as in `emission.render`, that the design does not have."""
-    room = module.split(".")[0]
+    room = module.split(".", maxsplit=1)[0]
     found = []
     for target, at_import in imports(ast.parse(source)):
         parts = target.split(".")
@@ -88,7 +88,7 @@ def forbidden_uses(source: str) -> list[str]:
             ast.Name: lambda n: [n.id],
             ast.Attribute: lambda n: [n.attr],
             ast.alias: lambda n: [n.name.split(".")[-1]],
-        }.get(type(node), lambda n: [])(node)
+        }.get(type(node), lambda _: [])(node)
         found += [name for name in names if name in FORBIDDEN_CALLS]
     return found
 

@@ -91,7 +91,7 @@ ENTRYWISE = [
 
 
 @st.composite
-def vectors(draw: st.DrawFn, depth: int = 3) -> Expr:
+def vectors(draw: st.DrawFn, depth: int = 2) -> Expr:
     """A random vector expression of the kinds that a derivation meets."""
     if depth == 0:
         return draw(st.sampled_from(COEFFICIENTS)) * draw(st.sampled_from(ENTRYWISE))
@@ -297,7 +297,9 @@ def test_scalars_stay_scalars() -> None:
     assert collect(S.Zero, SCALARS) == 0
 
 
-@pytest.mark.xfail(strict=True, reason="x/|x| and |x|/x are both kept: one function, two spellings")
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="x/|x| and |x|/x are both kept: one function, two spellings"
+)
 def test_a_sign_has_one_spelling() -> None:
     assert real_product([sign(grad)]) == real_product([grad / Abs(grad)])
     assert collect(grad / Abs(grad) - Abs(grad) / grad, SCALARS) == 0

@@ -15,7 +15,7 @@ from sympy import Expr, Integer, Rational, S, Symbol, cancel, exp, sqrt, symbols
 from symmem.algebra.exponential import ExponentialField, exponential_field, linear_exponent
 from symmem.algebra.rational import Quotient
 from symmem.algebra.sums import NoLimit, definite_sum, limit
-from symmem.algebra.writing import denominator_factors, write
+from symmem.algebra.writing import write
 
 n, s, p, q, eps, beta = symbols("n s p q eps beta")
 AT = {p: Fraction(3, 7), q: Fraction(5, 11), eps: Fraction(2, 9)}
@@ -335,13 +335,6 @@ def test_writing_prefers_one_minus_beta() -> None:
         1 - beta
     )
     assert write(field, _known(field.read(beta * beta**n))) == beta ** (n + 1)
-
-
-def test_denominator_factors() -> None:
-    field = exponential_field([p, q])
-    found = denominator_factors(field, _known(field.read(1 / ((1 - p) ** 2 * (p - q)))))
-    assert len(found) == 2
-    assert {cancel(factor**2) for factor in found} == {cancel((1 - p) ** 2), cancel((p - q) ** 2)}
 
 
 @pytest.mark.xfail(

@@ -15,6 +15,7 @@ from symmem.derivation.gains import frozen_update, gains
 from symmem.derivation.integrability import Obstruction
 from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
 from symmem.derivation.orders import expansion
+from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
 from symmem.errors import DerivationError
 
@@ -53,7 +54,13 @@ class Derivation:
 
     @cached_property
     def M(self) -> Expr:
-        return finite_correction(self.optimizer)
+        if self.order > 2:
+            raise DerivationError(
+                f"{self.optimizer.name}: symbolic n is known to order 2, not {self.order}; "
+                "ask for the limit (--limit) or for a step (--at-step N)"
+            )
+        first = finite_correction(self.optimizer)
+        return first if self.order == 1 else first + LR**2 * second_coefficient(self.optimizer)
 
     @cached_property
     def limit(self) -> MemorylessIteration:
@@ -90,7 +97,8 @@ class Derivation:
 
     @cached_property
     def shift(self) -> tuple[Expr, ...]:
-        return (shift(self.optimizer),)
+        first = shift(self.optimizer)
+        return (first,) if self.order == 1 else (first, second_shift(self.optimizer))
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:

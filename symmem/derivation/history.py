@@ -6,13 +6,17 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Mul, S, Sum
+from sympy import Add, Expr, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import Gain, frozen_update, gains
 from symmem.derivation.passes import collect, distribute
 from symmem.derivation.scalars import Scalars, scalars_of
+
+
+EARLIER = Symbol("r")
+"""The index of a sum inside a sum over past steps."""
 
 
 def weight(beta: Expr) -> Expr:
@@ -24,10 +28,16 @@ def past_sum(optimizer: Optimizer, gain: Gain) -> Expr:
     """``S_l`` for finite n: closed where the sums close, with explicit finite sums where they do not."""
     if not gain.has_memory:
         return S.Zero
-    scalars = scalars_of(optimizer)
-    factor = weight(gain.beta)
+    return sum_over_past(Add(*past_terms(optimizer)), gain.beta, scalars_of(optimizer))
+
+
+def sum_over_past(summand: Expr, beta: Expr, scalars: Scalars) -> Expr:
+    """``sum_{s=0..n-1} w(n, s) summand(s)`` for the decay beta, term by term."""
+    factor = weight(beta)
     closed, open_ = [], []
-    for term in past_terms(optimizer):
+    # A vector that does not depend on s stays whole: it then needs one product with the Hessian.
+    whole = PAST not in summand.free_symbols
+    for term in (summand,) if whole else terms_of(distribute(collect(summand, scalars))):
         scalar, vector = split_scalar(term)
         if PAST in vector.free_symbols:
             open_.append(term)
@@ -52,6 +62,8 @@ def past_terms(optimizer: Optimizer) -> tuple[Expr, ...]:
 
 def sum_scalar(summand: Expr, scalars: Scalars) -> Expr:
     """``sum_{s=0}^{n-1} summand`` of a scalar: closed piece by piece, else an explicit ``Sum``."""
+    if summand == 0:
+        return S.Zero
     pieces = scalars.pieces(summand)
     if pieces is None:
         return Sum(summand, (PAST, 0, STEP - 1))

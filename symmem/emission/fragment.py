@@ -13,7 +13,8 @@ from symmem.notation.latex import latex_lines
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
-    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
 }  # fmt: skip
 _DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
@@ -39,11 +40,8 @@ def _decimals(source: str) -> str:
 
     def written(match: re.Match[str]) -> str:
         mantissa, sign, exponent = match.groups()
-        return (
-            mantissa
-            if exponent is None
-            else rf"{mantissa} \cdot 10^{{{'-' if sign == '-' else ''}{exponent}}}"
-        )
+        minus = "-" if sign == "-" else ""
+        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{minus}{exponent}}}"
 
     return _DECIMAL.sub(written, source)
 

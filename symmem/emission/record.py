@@ -59,8 +59,8 @@ class _Writer:
         optimizer = self._derivation.optimizer
         if largest_number(expression) > MOST_DIGITS:
             raise DerivationError(
-                f"{optimizer.name}: the result has exact numbers of {largest_number(expression)} digits; take a "
-                "smaller step, leave the betas symbolic, or use the format text, which rounds"
+                f"{optimizer.name}: the result has numbers of {largest_number(expression)} digits; take "
+                "a smaller step, leave the betas symbolic, or use the format text, which rounds"
             )
         written = latex(expression, names=optimizer.symbols, functions=functions_of(self._derivation))
         return {"sympy": str(expression), "latex": written}

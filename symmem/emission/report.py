@@ -63,8 +63,8 @@ def iteration_at(derivation: Derivation, at: At) -> MemorylessIteration:
     most = max((power_digits(part, at) for part in (derivation.F, derivation.M)), default=0) if at > 0 else 0
     if most > MOST_POWER_DIGITS:
         raise DerivationError(
-            f"{derivation.optimizer.name}: step {at}: with numbers for the betas the result has exact numbers of "
-            f"about {most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
+            f"{derivation.optimizer.name}: step {at}: with numbers for the betas the result has numbers "
+            f"of about {most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
         )
     return derivation.at(at)
 

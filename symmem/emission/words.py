@@ -1,6 +1,6 @@
 """Words with mathematics in them, spelled in each alphabet; used by every form of a report.
 
-The mathematics of a sentence is written once, in ASCII between backticks: ``the step is `theta <- theta - h F```.
+The mathematics of a sentence is written once, in ASCII between backticks: ``it is `theta <- theta - h F```.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def marked(sentence: str, names: Mapping[str, str] | None = None) -> Words:
 
 
 def found(sentence: str, names: Mapping[str, str] | None = None) -> Words:
-    """A sentence from another room, in which the mathematics is found: theta_0, O(h^2), names of parameters."""
+    """A sentence from another room, in which the mathematics is found: theta_0, O(h^2), parameters."""
     parameters = "".join(rf"|\b{re.escape(name)}\b" for name in names or {} if len(name) > 1)
     pattern = re.compile(_IN_A_SENTENCE.pattern + parameters)
     return marked(pattern.sub(lambda match: f"`{match.group()}`", sentence.replace("`", "'")), names)

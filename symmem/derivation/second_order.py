@@ -1,0 +1,161 @@
+"""Second order in h at finite n, for any optimizer (MATH.md section 4, "written out at second order").
+
+With ``R(s) = sum_{r=s..n-1} F^(r)``, the iterate k steps ago is ``theta + h D1_k + h^2 D2_k``, and
+
+    sum_k beta_l^k D1_k             = sum_s w_l(n, s) F^(s)                                            =: S_l
+    sum_k beta_l^k D2_k             = sum_s w_l(n, s) (F_1^(s) + DF^(s)[R(s)])                         =: U_l
+    sum_k beta_l^k D2g_l[D1_k,D1_k] = sum_s w_l(n, s) D2g_l[F^(s), 2 R(s) - F^(s)]                     =: Q_l
+    F_2^(n) = sum_l d_l Phi[b_l (Dg_l[U_l] + Q_l/2)] + 1/2 sum_lm d_l d_m Phi[b_l Dg_l[S_l], b_m Dg_m[S_m]]
+
+The start-up shift d_2 is a sum of the same parts.
+"""
+
+from __future__ import annotations
+
+from sympy import Add, Expr, Function, Integer, Mul, Rational, S, Sum, oo
+
+from symmem.algebra.atoms import LR, PAST, STEP, momentum_symbol, split_scalar, terms_of
+from symmem.algebra.directional import along, derivative
+from symmem.algebra.sums import NoLimit, definite_sum
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.correction import finite_correction
+from symmem.derivation.gains import at_frozen_point, frozen_update, gains
+from symmem.derivation.grouping import group
+from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
+from symmem.derivation.orders import expansion
+from symmem.derivation.passes import collect, distribute
+from symmem.derivation.scalars import Scalars, scalars_of
+
+_SLOTS = (Function("slot")(Integer(0)), Function("slot")(Integer(1)))
+
+
+def second_coefficient(optimizer: Optimizer) -> Expr:
+    """``F_2^(n)`` for symbolic n: closed where its sums close, with explicit finite sums elsewhere."""
+    scalars = scalars_of(optimizer)
+    now = gains(optimizer)
+    changes: dict[int, Expr] = {}
+    second: dict[int, Expr] = {}
+    inner = _drift(optimizer)
+    for position, (variable, gain) in enumerate(zip(optimizer.momentum, now, strict=True), start=1):
+        if not gain.has_memory or derivative(variable.g, along(_SLOTS[0])) == 0:
+            continue
+        drift = sum_over_past(inner, gain.beta, scalars)
+        curvature = sum_over_past(_curvature(variable.g, optimizer), gain.beta, scalars)
+        changes[position] = gain.b * derivative(variable.g, along(past_sum(optimizer, gain)))
+        second[position] = gain.b * (derivative(variable.g, along(drift)) + curvature / 2)
+    parts = [derivative(optimizer.phi, {momentum_symbol(p): value}) for p, value in second.items()]
+    for first, one in changes.items():
+        slope = derivative(optimizer.phi, {momentum_symbol(first): _SLOTS[0]})
+        for other, two in changes.items():
+            bend = derivative(slope, {momentum_symbol(other): _SLOTS[1]})
+            parts.append(Rational(1, 2) * bend.xreplace({_SLOTS[0]: one, _SLOTS[1]: two}))
+    frozen = [at_frozen_point(part, optimizer, now) for part in parts if part != 0]
+    return group(frozen, scalars, merge_products=False)
+
+
+def second_shift(optimizer: Optimizer) -> Expr:
+    """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0."""
+    scalars = scalars_of(optimizer)
+    series = expansion(optimizer, 1)
+    limit, first = series.memoryless(0), series.memoryless(1)
+    past = frozen_update(optimizer, gains(optimizer)).xreplace({STEP: PAST})
+    before = _partial_sum(optimizer, Integer(0), PAST)
+    summand = [
+        first,
+        -_first_coefficient(optimizer),
+        derivative(past - limit, along(before)),
+        (PAST + 1) * derivative(limit, along(limit - past)),
+    ]
+    rows: dict[Expr, list[Expr]] = {}
+    for part in summand:
+        for term in terms_of(distribute(collect(part, scalars))):
+            scalar, vector = split_scalar(term)
+            rows.setdefault(vector, []).append(scalar)
+    closed, open_ = [], []
+    for vector, factors in rows.items():
+        total = _endless_sum(factors, scalars) if PAST not in vector.free_symbols else None
+        if total is None:
+            open_.append(scalars.add(factors) * vector)
+        else:
+            closed.append(total * vector)
+    if open_:
+        closed.append(Sum(Add(*open_), (PAST, 0, oo)))
+    return group(closed, scalars, merge_products=False)
+
+
+def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:
+    """``sum_{s>=0}`` of a sum of scalars, closed; None where it does not close or its terms need each other."""
+    element = scalars.field.number(0)
+    for factor in factors:
+        part = scalars.field.read(factor)
+        if part is None:
+            return None
+        element = element + part
+    if element.is_zero():
+        return S.Zero
+    closed = scalars.sum_over_past(element)
+    if closed is None:
+        return None
+    try:
+        return scalars.write(scalars.limit(closed))
+    except NoLimit:
+        return None
+
+
+def _first_coefficient(optimizer: Optimizer) -> Expr:
+    """``F_1^(s)``: the first-order correction over h at a past step, its own past written with r."""
+    return (finite_correction(optimizer) / LR).xreplace({STEP: PAST, PAST: EARLIER})
+
+
+def _drift(optimizer: Optimizer) -> Expr:
+    """``F_1^(s) + DF^(s)[R(s)]``."""
+    past = frozen_update(optimizer, gains(optimizer)).xreplace({STEP: PAST})
+    rest = _partial_sum(optimizer, PAST, STEP)
+    return _first_coefficient(optimizer) + derivative(past, along(rest))
+
+
+def _curvature(g: Expr, optimizer: Optimizer) -> Expr:
+    """``D2g[F^(s), 2 R(s) - F^(s)]``."""
+    bend = derivative(derivative(g, along(_SLOTS[0])), along(_SLOTS[1]))
+    if bend == 0:
+        return S.Zero
+    past = frozen_update(optimizer, gains(optimizer)).xreplace({STEP: PAST})
+    rest = _partial_sum(optimizer, PAST, STEP)
+    scalars = scalars_of(optimizer)
+    parts = []
+    for left in terms_of(distribute(collect(past, scalars))):
+        for right in terms_of(distribute(collect(2 * rest - past, scalars))):
+            parts.append(collect(bend.xreplace({_SLOTS[0]: left, _SLOTS[1]: right}), scalars))
+    return Add(*parts)
+
+
+def _partial_sum(optimizer: Optimizer, lower: Expr, upper: Expr) -> Expr:
+    """``sum_{r=lower..upper-1} F^(r)``: term by term in closed form where that exists."""
+    scalars = scalars_of(optimizer)
+    parts = []
+    for term in past_terms(optimizer):
+        scalar, vector = split_scalar(term)
+        closed = None if PAST in vector.free_symbols else _between(scalar, lower, upper, scalars)
+        if closed is None:
+            parts.append(Sum(term.xreplace({PAST: EARLIER}), (EARLIER, lower, upper - 1)))
+        else:
+            parts.append(closed * vector)
+    return collect(Add(*parts), scalars)
+
+
+def _between(scalar: Expr, lower: Expr, upper: Expr, scalars: Scalars) -> Expr | None:
+    """``sum_{r=lower..upper-1} scalar(r)``; the bounds are 0, s or n."""
+    totals = []
+    for bound in (upper, lower):
+        if bound == 0:
+            totals.append(S.Zero)
+            continue
+        # The summation index must not be the bound itself: r is spelled n where the bound is s.
+        index = STEP if bound == PAST else PAST
+        element = scalars.field.read(scalar.xreplace({PAST: index}))
+        closed = None if element is None else definite_sum(scalars.field, element, index, bound)
+        if closed is None:
+            return None
+        totals.append(scalars.write(closed))
+    return scalars.tidy(Add(totals[0], Mul(-1, totals[1])))
+

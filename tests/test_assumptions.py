@@ -1,0 +1,211 @@
+"""The warnings appear exactly where Phi or a g is not smooth, and numbers show what they say.
+
+The evidence is one-sided difference quotients as an entry of the gradient goes through 0.
+"""
+
+from __future__ import annotations
+
+import mpmath
+import pytest
+from mpmath import mpf
+from sympy import Expr, Rational
+from truth import ZOO, load, values_of
+
+import symmem
+from symmem import Momentum, Optimizer
+from symmem.verification.evaluation import evaluate
+
+DECAYS = {"beta": {"default": Rational(4, 5), "range": "[0, 1)"}}
+EPS = {"eps": {"default": Rational(1, 50), "range": "(0, inf)"}}
+AVERAGE = "(1 - beta)/(1 - beta**(n + 1))"
+GRAD, SQUARE = Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "beta", AVERAGE)
+
+
+def declared(phi: str, *momentum: Momentum) -> Optimizer:
+    used = DECAYS | (EPS if "eps" in phi or any("eps" in str(m.g) for m in momentum) else {})
+    return Optimizer("declared", phi, momentum or (GRAD,), used)
+
+
+def warnings(optimizer: Optimizer) -> list[str]:
+    return [item.sentence for item in symmem.derive(optimizer).assumptions if item.warning]
+
+
+KINKED_ZOO = {"rmsprop-torch", "adam-torch", "adamw-torch"}
+KINKED = {
+    "sign": (declared("sign(m1)"), "Phi contains sign(m1), which jumps"),
+    "abs": (declared("m1 + abs(m1)"), "Phi contains Abs(m1), which has a kink"),
+    "log": (declared("log(m2)*m1", GRAD, SQUARE), "Phi contains log(m2), which is singular"),
+    "pole": (declared("1/m1"), "Phi contains 1/m1, which is singular"),
+    "root": (declared("sqrt(m1)", SQUARE), "Phi contains sqrt(m1), which is not differentiable"),
+    "inverse root": (declared("m1/sqrt(m2)", GRAD, SQUARE), "Phi contains 1/sqrt(m2), which is singular"),
+    "abs in g": (declared("m1", Momentum("abs(grad)", "beta", "1")), "g of momentum 1 contains Abs(grad)"),
+    "root in g": (
+        declared("m1", Momentum("sqrt(grad**2)", "beta", "1")),
+        "g of momentum 1 contains sqrt(grad**2)",
+    ),
+    "abs of theta": (
+        declared("m1 + m2", GRAD, Momentum("abs(theta)", "0", "1")),
+        "g of momentum 2 contains Abs(theta)",
+    ),
+}
+SMOOTH = {
+    "eps inside": declared("m1/sqrt(m2 + eps)", GRAD, SQUARE),
+    "soft sign": declared("m1/sqrt(m1**2 + eps)"),
+    "log with eps": declared("m1*log(m2 + eps)", GRAD, SQUARE),
+    "abs off its kink": declared("m1*abs(m2 + eps)", GRAD, SQUARE),
+    "pole off zero": declared("m1/(m2 + eps)", GRAD, SQUARE),
+    "functions": declared("tanh(m1) + sin(m1)*exp(m1) + m1**3"),
+    "smooth g": declared("m1", Momentum("grad**3 + theta/sqrt(theta**2 + 1)", "beta", "1")),
+    "a root of parameters": declared("m1*sqrt(eps)"),
+}
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_zoo(name: str) -> None:
+    found = warnings(load(name))
+    assert bool(found) == (name in KINKED_ZOO)
+    for sentence in found:
+        assert "Phi contains sqrt(m2)" in sentence
+        assert "not differentiable where an entry of the gradient is 0" in sentence
+        assert "eps inside the root" in sentence
+
+
+@pytest.mark.parametrize("case", KINKED)
+def test_warned(case: str) -> None:
+    optimizer, expected = KINKED[case]
+    assert any(expected in sentence for sentence in warnings(optimizer))
+    said = [str(item) for item in symmem.derive(optimizer).assumptions]
+    assert not any("Phi and the g_l are twice differentiable" in sentence for sentence in said)
+    assert any(sentence.startswith("warning: ") for sentence in said)
+
+
+@pytest.mark.parametrize("case", SMOOTH)
+def test_not_warned(case: str) -> None:
+    assert warnings(SMOOTH[case]) == []
+    said = [str(item) for item in symmem.derive(SMOOTH[case]).assumptions]
+    assert "Phi and the g_l are twice differentiable at the frozen point" in said
+
+
+# --- evidence by numbers: the frozen update and its correction as a function of one entry of the gradient
+
+
+def frozen_part(optimizer: Optimizer, x: mpf) -> mpf:
+    """F of the limit, with grad = theta = x in one dimension."""
+    return _entry(symmem.derive(optimizer).limit.F, optimizer, x)
+
+
+def _entry(expression: Expr, optimizer: Optimizer, x: mpf) -> mpf:
+    at = {"theta": [x], "grad": [x]}
+    found = evaluate(expression, values_of(optimizer), at, digits=60)
+    return found[0] if isinstance(found, list) else found
+
+
+def smooth_at_zero(optimizer: Optimizer) -> bool:
+    """Whether value, first and second difference quotients from both sides meet as x -> 0."""
+    with mpmath.workdps(60):
+        step = mpf(10) ** -12
+        try:
+            right = [frozen_part(optimizer, k * step) for k in (1, 2, 3)]
+            left = [frozen_part(optimizer, -k * step) for k in (1, 2, 3)]
+        except symmem.SymmemError:
+            return False
+        sides = []
+        for f, way in ((right, 1), (left, -1)):
+            first = (f[1] - f[0]) / (way * step)
+            second = (f[2] - 2 * f[1] + f[0]) / step**2
+            sides.append((f[0], first, second))
+        return all(abs(a) < 10**5 and abs(a - b) < mpf(10) ** -5 for a, b in zip(*sides, strict=True))
+
+
+@pytest.mark.parametrize("case", KINKED)
+def test_a_warned_update_is_not_twice_differentiable(case: str) -> None:
+    assert not smooth_at_zero(KINKED[case][0])
+
+
+@pytest.mark.parametrize("case", SMOOTH)
+def test_an_update_without_warning_is(case: str) -> None:
+    assert smooth_at_zero(SMOOTH[case])
+
+
+@pytest.mark.parametrize("name", [name for name in ZOO if name != "lion-k"])
+def test_zoo_by_numbers(name: str) -> None:
+    assert smooth_at_zero(load(name)) == (name not in KINKED_ZOO)
+
+
+@pytest.mark.parametrize("name", sorted(KINKED_ZOO))
+def test_what_the_correction_is_made_of_jumps(name: str) -> None:
+    """The correction needs DF: its slope in x jumps at grad = 0, by -4/eps^2 for x/(|x| + eps)."""
+    optimizer = load(name)
+    slopes = []
+    with mpmath.workdps(60):
+        for way in (1, -1):
+            step = way * mpf(10) ** -20
+            values = [frozen_part(optimizer, k * step) for k in (1, 2, 3)]
+            slopes.append((values[2] - 2 * values[1] + values[0]) / step**2)
+        expected = -4 / mpf(values_of(optimizer)["eps"].p) ** 2 * values_of(optimizer)["eps"].q ** 2
+        assert abs(slopes[0] - slopes[1] - expected) < 1e-6
+
+
+# --- the other sentences
+
+
+def test_ranges_of_the_decays_are_named() -> None:
+    said = [str(item) for item in symmem.derive(load("lion")).assumptions]
+    assert "beta2 lies in (0, 1)" in said
+    assert any("3 times continuously differentiable" in sentence for sentence in said)
+
+
+def test_opaque_functions_are_named() -> None:
+    assert "gradK is twice differentiable" in [str(i) for i in symmem.derive(load("lion-k")).assumptions]
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_start_is_mentioned_where_there_is_a_shift(name: str) -> None:
+    derivation = symmem.derive(load(name))
+    mentioned = any("theta_0 + h d_1" in str(item) for item in derivation.assumptions)
+    assert mentioned == (derivation.shift[0] != 0)
+
+
+# --- what the engine misses
+
+
+MISSED = {
+    "kink at every frozen point": declared(
+        "m1 + abs(m1 - m2)", GRAD, Momentum("grad", "2/5", "(3/5)/(1 - (2/5)**(n + 1))")
+    ),
+    "kink off zero": declared("m1", Momentum("abs(grad - 1)", "beta", "1")),
+    "pole off zero": declared("m1/(m1 - eps)"),
+}
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="only kinks and poles at grad = theta = 0 are looked for"
+)
+@pytest.mark.parametrize("case", MISSED)
+def test_kinks_elsewhere_are_warned_of(case: str) -> None:
+    assert warnings(MISSED[case]) != []
+
+
+SMOOTH_POWERS = {
+    "the square of abs": declared("m1", Momentum("abs(grad)**2", "beta", "1")),
+    "a root of an even power": declared("m1", Momentum("sqrt(grad**4)", "beta", "1")),
+}
+
+
+@pytest.mark.xfail(strict=True, reason="every Abs and every root is warned of")
+@pytest.mark.parametrize("case", SMOOTH_POWERS)
+def test_smooth_powers_are_not_warned_of(case: str) -> None:
+    assert smooth_at_zero(SMOOTH_POWERS[case])
+    assert warnings(SMOOTH_POWERS[case]) == []
+
+
+@pytest.mark.xfail(strict=True, reason="a pole 1/(v - p q) is not reported")
+def test_resonances_of_products_are_reported() -> None:
+    optimizer = Optimizer(
+        "product",
+        "m1*m2 + m3",
+        [Momentum("grad", name, "1") for name in ("p", "q", "v")],
+        {name: {"default": Rational(1, k)} for name, k in (("p", 2), ("q", 3), ("v", 5))},
+    )
+    said = " ".join(str(item) for item in symmem.derive(optimizer).assumptions)
+    assert "p*q" in said

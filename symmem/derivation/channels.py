@@ -32,6 +32,8 @@ class Channel:
     gain: Expr
     weights: tuple[tuple[Expr, Expr], ...]
     """Pairs (weight, beta); the weights add up to 1."""
+    members: tuple[tuple[int, Expr], ...]
+    """Pairs (position of a momentum variable, its factor): the channel is the sum of factor * m over common g."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,10 @@ def channels_of(optimizer: Optimizer) -> Channels:
             gain = total
         else:
             weights, gain = ((S.One, gains[first].beta),), gains[first].value
-        found.append(Channel(momentum_symbol(first + 1), optimizer.momentum[first].g, gain, _merged(weights, scalars)))
+            members = members[:1]
+        positions = tuple((l, scalars.tidy(factor * scale)) for l, factor, scale in members)
+        symbol, g = momentum_symbol(first + 1), optimizer.momentum[first].g
+        found.append(Channel(symbol, g, gain, _merged(weights, scalars), positions))
     return Channels(phi, tuple(found))
 
 

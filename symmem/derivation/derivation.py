@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,7 @@ from sympy import Add, Expr, Integer, Sum
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.assumptions import Assumption, assumptions
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.gains import frozen_update, gains
@@ -65,7 +67,7 @@ class Derivation:
     @cached_property
     def limit(self) -> MemorylessIteration:
         memoryless, *rest = self.coefficients
-        return MemorylessIteration(memoryless, Add(*(LR**j * value for j, value in enumerate(rest, start=1))))
+        return MemorylessIteration(memoryless, _powers_of_h(rest))
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...]:
@@ -109,6 +111,9 @@ class Derivation:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
         if step < 0:
             raise DerivationError(f"{self.optimizer.name}: step {step}: steps count from 0")
+        if self.order > 2:
+            first, *rest = coefficients_at_step(self.optimizer, self.order, step)
+            return MemorylessIteration(first, _powers_of_h(rest))
         return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
 
 
@@ -117,6 +122,10 @@ def derive(optimizer: Optimizer, order: int = 1) -> Derivation:
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(optimizer, order)
+
+
+def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:
+    return Add(*(LR**j * value for j, value in enumerate(coefficients, start=1)))
 
 
 def _at_step(expression: Expr, step: int) -> Expr:

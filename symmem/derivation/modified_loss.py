@@ -10,7 +10,7 @@ rate at which the difference vanishes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Add, Expr, Mul, S, Symbol, expand_mul, nan, oo, zoo
 
@@ -88,6 +88,8 @@ def _by_terms(optimizer: Optimizer, fields: list[Expr]) -> ModifiedLoss | Obstru
         settled = _attempt(limits, f"{small} -> 0", scalars, _rate(fields, small))
         if isinstance(settled, ModifiedLoss):
             return settled
+        if settled.order > exact.order:
+            exact = replace(settled, reason=f"also in the limit {small} -> 0, {settled.reason}")
     return exact
 
 
@@ -106,6 +108,9 @@ def _attempt(
             return Obstruction("no potential was found for these terms of the update", rest, 0)
         whole, decay = _added(base, scalars), S.Zero
     for order, correction in enumerate(corrections, start=1):
+        if not is_scalar(preconditioner):
+            correction, more_decay = _without_decay(correction)
+            decay = decay + LR**order * more_decay
         change, more = potential(distribute(group([correction / preconditioner], scalars)))
         if more:
             terms = tuple(collect(term * preconditioner, scalars) for term in more)
@@ -129,18 +134,24 @@ def _added(parts: tuple[tuple[Expr, Expr], ...], scalars: Scalars) -> Expr:
 
 def _preconditioner(update: Expr, scalars: Scalars) -> tuple[Expr | None, Expr]:
     """``(P, decay)`` with ``update = P grad + decay theta``; P is None where there is no diagonal one."""
+    rest, decay = _without_decay(update)
+    factor = collect(Add(*(term / GRAD for term in terms_of(rest))), scalars)
+    if rest == 0 or kind(factor) is Kind.TENSOR or THETA in factor.free_symbols:
+        return None, S.Zero
+    return factor, decay
+
+
+def _without_decay(field: Expr) -> tuple[Expr, Expr]:
+    """``(rest, decay)`` with ``field = rest + decay theta``."""
     decay: list[Expr] = []
     rest: list[Expr] = []
-    for term in terms_of(distribute(update)):
+    for term in terms_of(distribute(field)):
         scalar, vector = split_scalar(term)
         if vector == THETA:
             decay.append(scalar)
         else:
             rest.append(term)
-    factor = collect(Add(*(term / GRAD for term in rest)), scalars)
-    if not rest or kind(factor) is Kind.TENSOR or THETA in factor.free_symbols:
-        return None, S.Zero
-    return factor, Add(*decay)
+    return Add(*rest), Add(*decay)
 
 
 def _at_zero(expression: Expr, small: Symbol, scalars: Scalars) -> Expr:

@@ -30,7 +30,11 @@ ATOMS = {
 def record(derivation: Derivation, at: At) -> dict[str, Any]:
     """The derivation as plain data, ready for ``json.dumps``; a part that does not exist is None."""
     writer = _Writer(derivation)
-    iteration = iteration_at(derivation, at)
+    if at == "n":  # at a high order symbolic n may be out of reach where the limit is not
+        memoryless, correction = writer.one("F"), writer.one("M")
+    else:
+        iteration = iteration_at(derivation, at)
+        memoryless, correction = writer.write(iteration.F), writer.write(iteration.M)
     return {
         "schema": SCHEMA,
         "symmem": __version__,
@@ -38,8 +42,8 @@ def record(derivation: Derivation, at: At) -> dict[str, Any]:
         "order": derivation.order,
         "at": at,
         "symbols": {**ATOMS, **derivation.optimizer.symbols},
-        "memoryless": writer.write(iteration.F),
-        "correction": writer.write(iteration.M),
+        "memoryless": memoryless,
+        "correction": correction,
         "limit": writer.limit(),
         "F": writer.all("coefficients"),
         "G": writer.all("modified_equation"),
@@ -64,6 +68,14 @@ class _Writer:
             )
         written = latex(expression, names=optimizer.symbols, functions=functions_of(self._derivation))
         return {"sympy": str(expression), "latex": written}
+
+    def one(self, part: str) -> dict[str, str] | None:
+        """An expression; None where it does not exist."""
+        try:
+            expression = getattr(self._derivation, part)
+        except DerivationError:
+            return None
+        return self.write(expression)
 
     def all(self, part: str) -> list[dict[str, str]] | None:
         """A tuple of expressions; None where it does not exist."""

@@ -11,7 +11,7 @@ from typing import Literal
 
 from sympy import Expr
 
-from symmem.algebra.atoms import LR, THETA
+from symmem.algebra.atoms import LR, STEP, THETA
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.emission.decimals import power_digits, shown
@@ -48,7 +48,9 @@ def sections(derivation: Derivation, at: At) -> tuple[Section, ...]:
     """The sections of a report; the formulas are computed here, with long numbers rounded."""
     if at == "limit":
         derivation.limit  # noqa: B018  # who asks for the limit alone is told by an error that there is none
-    parts = [] if at == "limit" else [_iteration(derivation, at)]
+    parts = [_iteration(derivation, at)] if isinstance(at, int) else []
+    if at == "n":
+        parts.append(_attempt("Memoryless iteration", lambda d, _: _iteration(d, at), derivation))
     if not isinstance(at, int):
         parts += [_attempt(title, builder, derivation) for title, builder in _LIMIT_PARTS]
     return (*map(_readable, parts), _assumptions(derivation))
@@ -60,11 +62,13 @@ def iteration_at(derivation: Derivation, at: At) -> MemorylessIteration:
         return derivation.limit
     if at == "n":
         return MemorylessIteration(derivation.F, derivation.M)
-    most = max((power_digits(part, at) for part in (derivation.F, derivation.M)), default=0) if at > 0 else 0
+    optimizer = derivation.optimizer
+    powers = [part for variable in optimizer.momentum for part in (variable.beta**STEP, variable.b)]
+    most = (derivation.order + 1) * max(power_digits(part, at) for part in powers)
     if most > MOST_POWER_DIGITS:
         raise DerivationError(
-            f"{derivation.optimizer.name}: step {at}: with numbers for the betas the result has numbers "
-            f"of about {most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
+            f"{optimizer.name}: step {at}: with numbers for the betas the result has exact numbers of about "
+            f"{most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
         )
     return derivation.at(at)
 

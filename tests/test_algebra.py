@@ -322,6 +322,16 @@ def gradient_fields(draw: st.DrawFn) -> Expr:
     return Add(*terms)
 
 
+KNOWN = [grad, *map(contraction, [theta, *functions_of(grad)]), *functions_of(theta)]
+
+
+@pytest.mark.parametrize("field", KNOWN, ids=str)
+def test_gradient_of_each_known_potential(field: Expr) -> None:
+    ((scalar, part),), rest = potential(p * field)
+    assert rest == ()
+    assert_close(gradient(scalar * part), value(p * field))
+
+
 @given(gradient_fields())
 @QUIET
 def test_gradient_of_the_potential_is_the_field(field: Expr) -> None:

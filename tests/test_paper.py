@@ -5,16 +5,16 @@ The paper: Cattaneo and Shigida, "How Memory in Optimization Algorithms Implicit
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from sympy import Abs, Add, Expr, Function, Mul, Pow, Rational, S, Sum, cancel, sqrt, symbols
+from truth import LR, THETA, literal_of, load, number_of
 
 import symmem
 from symmem.derivation.derivation import Derivation
 from symmem.verification import bruteforce
 from symmem.verification.vectors import distance
-from truth import LR, THETA, literal_of, load, number_of
 
 beta, beta1, beta2, eps, decay, n, s, lr, theta, grad, loss = symbols(
     "beta beta1 beta2 eps weight_decay n s lr theta grad loss"
@@ -25,7 +25,7 @@ NORM_GRADIENT = D2L(grad / sqrt(B))
 """nabla |nabla L|_{1,eps}."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def derived(name: str) -> Derivation:
     return symmem.derive(load(name))
 
@@ -163,7 +163,10 @@ def test_lion_k_finite_n_keeps_the_printed_sum() -> None:
 def test_erratum_frozen_point_uses_its_own_step() -> None:
     """gbar_l^(s+1) uses b_l^(s+1); with the printed b_l^(n+1) the correction is another one."""
     optimizer = symmem.Optimizer(
-        "debiased", "m1", [symmem.Momentum("grad", "beta", "1 - beta/(n + 2)")], {"beta": {"default": Rational(1, 2)}}
+        "debiased",
+        "m1",
+        [symmem.Momentum("grad", "beta", "1 - beta/(n + 2)")],
+        {"beta": {"default": Rational(1, 2)}},
     )
     literal = literal_of(optimizer)
     truth = bruteforce.correction(literal, THETA, 6, LR)
@@ -191,7 +194,10 @@ def test_lion_k_with_quadratic_k_is_ema_momentum_and_not_heavy_ball() -> None:
     quadratic = symmem.Optimizer(
         "lion-quadratic",
         "-(m1 + m2)",
-        [symmem.Momentum("-grad", "beta2", "(1 - beta2)*beta1/beta2"), symmem.Momentum("-grad", "0", "1 - beta1/beta2")],
+        [
+            symmem.Momentum("-grad", "beta2", "(1 - beta2)*beta1/beta2"),
+            symmem.Momentum("-grad", "0", "1 - beta1/beta2"),
+        ],
         {"beta1": {"default": Rational(1, 2)}, "beta2": {"default": Rational(9, 10), "range": "(0, 1)"}},
     )
     found = symmem.derive(quadratic)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sympy import Rational
+from truth import LR, number_of
 
 import symmem
 from symmem.declaration.optimizer import Momentum, Optimizer
@@ -13,7 +14,6 @@ from symmem.verification import bruteforce
 from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.vectors import distance
-from truth import LR, number_of
 
 LOSS = coupled_loss(3)
 THETA = probe_point(3)
@@ -42,17 +42,24 @@ def optimizers(draw: st.DrawFn) -> Optimizer:
         factor = draw(st.sampled_from(FACTORS)).format(beta=beta)
         variables.append(Momentum(draw(st.sampled_from(SOURCES)), beta, factor))
     names = [f"m{position}" for position in range(1, count + 1)]
-    terms = [
-        draw(st.sampled_from(SMOOTH)).format(x=name, y=draw(st.sampled_from(names))) for name in names
-    ]
-    parameters = {"p": {"default": Rational(3, 5), "range": "(0, 1)"}, "q": {"default": Rational(3, 10), "range": "(0, 1)"}}
+    terms = [draw(st.sampled_from(SMOOTH)).format(x=name, y=draw(st.sampled_from(names))) for name in names]
+    parameters = {
+        "p": {"default": Rational(3, 5), "range": "(0, 1)"},
+        "q": {"default": Rational(3, 10), "range": "(0, 1)"},
+    }
     used = " ".join([*terms, *(f"{v.beta} {v.b}" for v in variables)])
-    kept = {name: value for name, value in parameters.items() if name in used.replace("sqrt", "").replace("exp", "")}
+    kept = {
+        name: value
+        for name, value in parameters.items()
+        if name in used.replace("sqrt", "").replace("exp", "")
+    }
     return Optimizer("random", " + ".join(terms), variables, kept)
 
 
 @given(
-    optimizers(), st.sampled_from([0, 1, 2, 5, 17]), st.sampled_from([Rational(3, 7), Rational(5, 11), Rational(8, 13)])
+    optimizers(),
+    st.sampled_from([0, 1, 2, 5, 17]),
+    st.sampled_from([Rational(3, 7), Rational(5, 11), Rational(8, 13)]),
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_finite_n(optimizer: Optimizer, n: int, p: Rational) -> None:
@@ -82,7 +89,9 @@ def test_limit_where_the_gains_settle_fast(optimizer: Optimizer) -> None:
 def test_equal_decays_are_derived_anew() -> None:
     """p = 4/5 meets the other decay: the generic closed form says that it does not hold; the set one does."""
     variables = [Momentum("grad", "4/5", "1"), Momentum("grad", "p", "1")]
-    optimizer = Optimizer("resonant", "m1 + m2", variables, {"p": {"default": Rational(1, 2), "range": "[0, 1)"}})
+    optimizer = Optimizer(
+        "resonant", "m1 + m2", variables, {"p": {"default": Rational(1, 2), "range": "[0, 1)"}}
+    )
     assert any("differ" in str(item) for item in symmem.derive(optimizer).assumptions)
     equal = optimizer.with_values({"p": Rational(4, 5)})
     literal = Literal(equal, {}, LOSS)

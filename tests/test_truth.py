@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import mpmath
 import pytest
 from sympy import Rational
+from truth import LR, THETA, ZOO, literal_of, load, number_of
 
 import symmem
 from symmem.derivation.derivation import Derivation
 from symmem.verification import bruteforce
 from symmem.verification.vectors import distance
-from truth import LR, THETA, ZOO, literal_of, load, number_of
 
 STEPS = (0, 1, 2, 5, 17, 60)
 EXACT = 1e-20
 
 
-@lru_cache(maxsize=None)
+@cache
 def derived(name: str) -> Derivation:
     return symmem.derive(load(name))
 
@@ -27,7 +27,9 @@ def derived(name: str) -> Derivation:
 @pytest.mark.parametrize("name", ZOO)
 def test_finite_n(name: str, n: int) -> None:
     literal = literal_of(load(name))
-    assert distance(number_of(derived(name).F, literal, n=n), bruteforce.memoryless(literal, THETA, n)) < EXACT
+    assert (
+        distance(number_of(derived(name).F, literal, n=n), bruteforce.memoryless(literal, THETA, n)) < EXACT
+    )
     truth = bruteforce.correction(literal, THETA, n, LR)
     assert distance(number_of(derived(name).M, literal, n=n), truth) < EXACT
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 
 from sympy import Add, Expr, Function, Mul, S, Sum, Symbol
 from sympy.core.function import AppliedUndef
@@ -48,7 +48,7 @@ def momentum_symbol(position: int) -> Symbol:
     return Symbol(f"m{position}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def kind(expression: Expr) -> Kind:
     """SCALAR, ENTRYWISE (entry i depends on the entries i of theta and grad), or TENSOR (mixes entries)."""
     if isinstance(expression, Symbol):

@@ -11,30 +11,31 @@ takes one value on all roots of each free tree; its potential is ``sum_pi b(pi)/
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
+from typing import Any, TypeAlias
 
 from sympy import Expr
 
 from symmem.algebra.atoms import LOSS, contraction, total
 from symmem.algebra.trees import Tree
 
-Rooted = tuple  # type: ignore[type-arg]
+Rooted: TypeAlias = tuple[Any, ...]
 """A rooted tree as the sorted tuple of its children's tuples."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def rooted(tree: Tree) -> Rooted:
     """A tree with one label and one branch at most per node, as a rooted tree."""
     children = [rooted(child) for branch in tree.branches for child in branch.children]
     return tuple(sorted(children))
 
 
-@lru_cache(maxsize=None)
+@cache
 def size(tree: Rooted) -> int:
     return 1 + sum(size(child) for child in tree)
 
 
-@lru_cache(maxsize=None)
+@cache
 def free(tree: Rooted) -> Rooted:
     """The representative of a tree's free tree: the smallest of its roots."""
     return min(_roots(tree))
@@ -54,7 +55,7 @@ def _roots(tree: Rooted) -> set[Rooted]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def differential(tree: Rooted) -> Expr:
     """``E(tree) = D^(m+1) L [E(t_1), ..., E(t_m)]``."""
     return contraction(*(differential(child) for child in tree))

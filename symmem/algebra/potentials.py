@@ -1,7 +1,7 @@
 """Potentials: scalars whose gradient is a given vector field.
 
-    grad sum_i a(d_i L) = D2L(f(grad)) with a' = f entrywise,     grad(grad . theta - loss) = D2L(theta),
-    grad loss = grad,                                             grad sum_i a(theta_i) = f(theta)
+grad sum_i a(d_i L) = D2L(f(grad)) with a' = f entrywise,     grad(grad . theta - loss) = D2L(theta),
+grad loss = grad,                                             grad sum_i a(theta_i) = f(theta)
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, cos, cosh, exp, 
 from symmem.algebra.atoms import GRAD, LOSS, THETA, Kind, is_contraction, kind, split_scalar, terms_of, total
 from symmem.algebra.directional import derivative
 
-_BY_FUNCTION = {exp: exp, sin: lambda x: -cos(x), cos: sin, sinh: cosh, cosh: sinh, tanh: lambda x: log(cosh(x))}
+_BY_FUNCTION = {
+    exp: exp,
+    sin: lambda x: -cos(x),
+    cos: sin,
+    sinh: cosh,
+    cosh: sinh,
+    tanh: lambda x: log(cosh(x)),
+}
 
 
 def potential(field: Expr) -> tuple[tuple[tuple[Expr, Expr], ...], tuple[Expr, ...]]:
@@ -87,5 +94,9 @@ def _by_substitution(constant: Expr, rest: Expr, x: Symbol) -> Expr | None:
             return constant * (Abs(x) - shift * log(base))
         ratio = Mul(rest, Pow(factor, Integer(-1)), Pow(derivative(base, {x: S.One}), Integer(-1)))
         if x not in ratio.free_symbols:
-            return constant * ratio * (log(Abs(base)) if exponent == -1 else base ** (exponent + 1) / (exponent + 1))
+            return (
+                constant
+                * ratio
+                * (log(Abs(base)) if exponent == -1 else base ** (exponent + 1) / (exponent + 1))
+            )
     return None

@@ -2,7 +2,7 @@
 
 ``sum_{s=0}^{n-1} s^p r^s`` is ``q(n) r^n - q(0)`` where q is the polynomial with ``r q(s+1) - q(s) = s^p``;
 for ``r = 1`` this is Faulhaber's polynomial.  Nothing is guessed: a sum that does not close is None, a limit
-that cannot be established is a :class:`NoLimit`.
+that cannot be established is a :class:`NoLimitError`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 
 
-class NoLimit(ArithmeticError):
+class NoLimitError(ArithmeticError):
     """The limit n -> infinity does not exist, or is not known to exist; the message says why."""
 
 
@@ -47,19 +47,19 @@ def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: 
     powers = field.power_positions(index)
     for position, base in zip(powers, field.bases, strict=True):
         if base not in vanishing and element.depends_on([position]):
-            raise NoLimit(f"({base})**{index} is not known to vanish")
+            raise NoLimitError(f"({base})**{index} is not known to vanish")
     above = _without(field, element.numerator, powers)
     below = _without(field, element.denominator, powers)
     if below.is_zero():
         if above.is_zero():
-            raise NoLimit("it depends on which of the decays is the fastest")
-        raise NoLimit("it grows without bound")
+            raise NoLimitError("it depends on which of the decays is the fastest")
+        raise NoLimitError("it grows without bound")
     if above.is_zero():
         return field.number(0)
     at = field.index_position(index)
     growth = above.degrees()[at] - below.degrees()[at]
     if growth > 0:
-        raise NoLimit("it grows without bound")
+        raise NoLimitError("it grows without bound")
     if growth < 0:
         return field.number(0)
     return quotient(_leading(field, above, at), _leading(field, below, at))
@@ -73,7 +73,9 @@ def _power_sum(field: ExponentialField, degree: int, rates: tuple[int, ...], upp
         if base is None:
             raise ValueError(f"the base {field.bases[position]} is not in its own field")
         ratio = ratio * base**rate
-        ratio_to_upper = ratio_to_upper * field.rationals.generator(field.power_position(position, upper)) ** rate
+        ratio_to_upper = (
+            ratio_to_upper * field.rationals.generator(field.power_position(position, upper)) ** rate
+        )
     polynomial = _faulhaber(field, degree) if ratio.is_one() else _eulerian(field, degree, ratio)
     if ratio.is_one():
         # r = 1 without the powers being absent (bases 1/2 and 1/4, say): r^n is 1 all the same.
@@ -114,7 +116,9 @@ def _split_monomial(
     terms = polynomial.to_dict()
     least = tuple(min(exponents[p] for exponents in terms) for p in positions)
     lower = dict(zip(positions, least, strict=True))
-    shifted = {tuple(e - lower.get(i, 0) for i, e in enumerate(exponents)): c for exponents, c in terms.items()}
+    shifted = {
+        tuple(e - lower.get(i, 0) for i, e in enumerate(exponents)): c for exponents, c in terms.items()
+    }
     return least, field.rationals.polynomial(shifted)
 
 

@@ -57,7 +57,7 @@ def trees(shape: Shape, largest: int) -> list[list[Tree]]:
         by_size.append(
             [
                 Tree(chosen, size, _symmetry(chosen))
-                for chosen in _multisets(branches, size - 1)
+                for chosen in _multisets(branches, size - 1, size - 1)
                 if shape.step(tuple(sorted(branch.label for branch in chosen)))
             ]
         )
@@ -65,7 +65,7 @@ def trees(shape: Shape, largest: int) -> list[list[Tree]]:
 
 
 def _branches(shape: Shape, by_size: list[list[Tree]], size: int) -> Iterator[Branch]:
-    for children in _multisets(by_size, size):
+    for children in _multisets(by_size, size, size):
         for label in range(shape.labels):
             if shape.step((label,)) and shape.branch(label, len(children)):
                 yield Branch(label, children, size, _symmetry(children))
@@ -74,24 +74,22 @@ def _branches(shape: Shape, by_size: list[list[Tree]], size: int) -> Iterator[Br
 Part = TypeVar("Part", Tree, Branch)
 
 
-def _multisets(by_size: list[list[Part]], total: int, largest: int | None = None) -> Iterator[tuple[Part, ...]]:
-    """All multisets of parts whose sizes add up to ``total``, each once: sizes fall, positions fall at ties."""
-    if total == 0:
-        yield ()
-        return
-    for size in range(min(total, len(by_size) - 1, largest or total), 0, -1):
+def _multisets(by_size: list[list[Part]], total: int, largest: int) -> Iterator[tuple[Part, ...]]:
+    """All multisets of parts of at most the size ``largest`` whose sizes add up to ``total``, each once."""
+    for size in range(min(total, largest, len(by_size) - 1), 0, -1):
         for count in range(total // size, 0, -1):
+            rest = total - count * size
+            smaller: list[tuple[Part, ...]] = [()] if rest == 0 else list(_multisets(by_size, rest, size - 1))
             for equal in combinations_with_replacement(by_size[size], count):
-                if count * size == total:
-                    yield equal
-                elif size > 1:
-                    for smaller in _multisets(by_size, total - count * size, size - 1):
-                        yield (*equal, *smaller)
+                for others in smaller:
+                    yield equal + others
 
 
 def _symmetry(parts: Sequence[Tree] | Sequence[Branch]) -> int:
     """``prod over equal parts of (multiplicity! symmetry^multiplicity)``."""
     result = 1
-    for part, count in Counter(parts).items():
-        result *= factorial(count) * part.symmetry**count
+    for part in parts:
+        result *= part.symmetry
+    for count in Counter(parts).values():
+        result *= factorial(count)
     return result

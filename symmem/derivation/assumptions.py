@@ -26,7 +26,9 @@ class Assumption:
         return f"warning: {self.sentence}" if self.warning else self.sentence
 
 
-def assumptions(optimizer: Optimizer, order: int, shifted: bool, formulas: tuple[Expr, ...]) -> tuple[Assumption, ...]:
+def assumptions(
+    optimizer: Optimizer, order: int, shifted: bool, formulas: tuple[Expr, ...]
+) -> tuple[Assumption, ...]:
     """What the results to the given order in h rest on; ``formulas`` are searched for poles at equal decays."""
     return (
         *_decays(optimizer),
@@ -53,7 +55,9 @@ def _distinct_decays(optimizer: Optimizer, formulas: tuple[Expr, ...]) -> list[A
     found = []
     for first, second in combinations(betas, 2):
         difference = field.read(first - second)
-        ratios = [element / difference for element in elements if element is not None and difference is not None]
+        ratios = [
+            element / difference for element in elements if element is not None and difference is not None
+        ]
         if any(not ratio.depends_on(range(len(field.rationals.names))) for ratio in ratios):
             sentence = f"{first} and {second} differ (where they are equal, derive again with both set)"
             found.append(Assumption(sentence))
@@ -116,4 +120,8 @@ def _vanishes(expression: Expr, optimizer: Optimizer) -> bool:
 def _start(shifted: bool) -> list[Assumption]:
     if not shifted:
         return []
-    return [Assumption("the limit form from the same theta_0 is O(h) close; from theta_0 + h d_1 it is O(h^2) close")]
+    return [
+        Assumption(
+            "the limit form from the same theta_0 is O(h) close; from theta_0 + h d_1 it is O(h^2) close"
+        )
+    ]

@@ -1,6 +1,6 @@
 """Any order at one step n: the tree recursion with the finite memory that the optimizer has at that step.
 
-    a_{n,k}(tau) - a_{n,k-1}(tau) = prod over branches of  sum_{j=0..n-k} p_l(n-k, j) prod_i a_{n,k+j}(t_i),   a_{n,0} = 0
+    a_{n,k}(tau) - a_{n,k-1}(tau) = prod over branches of sum_{j=0..n-k} p_l(n-k, j) prod_i a_{n,k+j}(t_i),  a_{n,0} = 0
 
 with ``p_l(s, j) gain_l`` the weight of the iterate j steps ago in channel l at step s; c^(n) is minus the right-hand
 side at k = 0.  The elementary differentials must not depend on the step: constant gains, or one channel and Phi linear.
@@ -31,7 +31,9 @@ def coefficients_at_step(optimizer: Optimizer, order: int, step: int) -> tuple[E
     found = []
     for terms in series.terms:
         contributions = [
-            scalars.write(memory.direction(term.tree)) / term.tree.symmetry * series.differentials.of(term.tree)
+            scalars.write(memory.direction(term.tree))
+            / term.tree.symmetry
+            * series.differentials.of(term.tree)
             for term in terms
         ]
         found.append(group(contributions, scalars, merge_products=False))

@@ -59,7 +59,10 @@ def channels_of(optimizer: Optimizer) -> Channels:
             ratio = _ratio(phi, optimizer, first, other, scalars)
             if ratio is not None:
                 members.append((other, *ratio))
-        parts = [(scalars.tidy(factor * scale * gains[l].value), gains[l].beta) for l, factor, scale in members]
+        parts = [
+            (scalars.tidy(factor * scale * gains[member].value), gains[member].beta)
+            for member, factor, scale in members
+        ]
         total = scalars.tidy(Add(*(part for part, _ in parts)))
         if len(members) > 1 and total != 0:
             for other, _, _ in members[1:]:
@@ -70,18 +73,20 @@ def channels_of(optimizer: Optimizer) -> Channels:
         else:
             weights, gain = ((S.One, gains[first].beta),), gains[first].value
             members = members[:1]
-        positions = tuple((l, scalars.tidy(factor * scale)) for l, factor, scale in members)
+        positions = tuple((member, scalars.tidy(factor * scale)) for member, factor, scale in members)
         symbol, g = momentum_symbol(first + 1), optimizer.momentum[first].g
         found.append(Channel(symbol, g, gain, _merged(weights, scalars), positions))
     return Channels(phi, tuple(found))
 
 
-def _ratio(phi: Expr, optimizer: Optimizer, first: int, other: int, scalars: Scalars) -> tuple[Expr, Expr] | None:
+def _ratio(
+    phi: Expr, optimizer: Optimizer, first: int, other: int, scalars: Scalars
+) -> tuple[Expr, Expr] | None:
     """``(c, r)`` with ``d_other Phi = c d_first Phi`` and ``g_other = r g_first``, both scalars; else None."""
     scale = collect(optimizer.momentum[other].g / optimizer.momentum[first].g, scalars)
     if not is_scalar(scale) or optimizer.momentum[first].g.is_Number:
         return None
-    slopes = [derivative(phi, {momentum_symbol(l + 1): S.One}) for l in (first, other)]
+    slopes = [derivative(phi, {momentum_symbol(index + 1): S.One}) for index in (first, other)]
     if any(not slope.is_commutative or slope == 0 for slope in slopes):
         return None
     factor = collect(slopes[1] / slopes[0], scalars)
@@ -101,5 +106,5 @@ def is_linear(channels: Channels) -> bool:
     """Whether Phi is linear in its channels."""
     symbols = [channel.symbol for channel in channels.channels]
     slopes = [derivative(channels.phi, {symbol: S.One}) for symbol in symbols]
-    constant = channels.phi.xreplace({symbol: S.Zero for symbol in symbols}) == 0
+    constant = channels.phi.xreplace(dict.fromkeys(symbols, S.Zero)) == 0
     return constant and all(is_scalar(slope) and isinstance(Mul(slope), Expr) for slope in slopes)

@@ -1,6 +1,6 @@
 """The correction of memory at step n, first order in h.  The limit of many steps is in :mod:`.orders`.
 
-    M^(n)(theta) = h DPhi(gbar)[ b_1 Dg_1[S_1], ..., b_L Dg_L[S_L] ]        (MATH.md section 2)
+M^(n)(theta) = h DPhi(gbar)[ b_1 Dg_1[S_1], ..., b_L Dg_L[S_L] ]        (MATH.md section 2)
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from sympy import Add, Expr, Integer, Sum
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.assumptions import Assumption, assumptions
+from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.gains import frozen_update, gains
 from symmem.derivation.integrability import Obstruction

@@ -8,7 +8,7 @@ fill the slots, so that the results share their parts.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from sympy import Expr, Function, Integer, S
 
@@ -69,7 +69,7 @@ class Differentials:
             self._step_templates[labels] = derivative(self._step_template(labels[:-1]), {symbol: slot})
         return self._step_templates[labels]
 
-    @lru_cache(maxsize=None)  # noqa: B019  # lives as long as the differentials of one optimizer
+    @cache  # noqa: B019  # lives as long as the differentials of one optimizer
     def _frozen_step(self, labels: Labels) -> Expr:
         return collect(self._step_template(labels).xreplace(self._frozen), self._scalars)
 

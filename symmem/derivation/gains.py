@@ -1,6 +1,6 @@
 """Gains: what each momentum variable makes of a constant history, at step n and in the limit.
 
-    gamma_l(n) = b_l^(n+1) (1 - beta_l^(n+1)) / (1 - beta_l),      m_l = gamma_l(n) g_l(theta)
+gamma_l(n) = b_l^(n+1) (1 - beta_l^(n+1)) / (1 - beta_l),      m_l = gamma_l(n) g_l(theta)
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from sympy import Add, Expr, Mul, Pow, S, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP, momentum_symbol
-from symmem.algebra.sums import NoLimit
+from symmem.algebra.sums import NoLimitError
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.passes import collect
 from symmem.derivation.scalars import Scalars, scalars_of
@@ -55,7 +55,7 @@ def limit_gains(optimizer: Optimizer) -> tuple[Gain, ...]:
     for position, variable in enumerate(optimizer.momentum, start=1):
         try:
             b = scalar_limit(variable.b, scalars)
-        except NoLimit as reason:
+        except NoLimitError as reason:
             raise DerivationError(
                 f"{optimizer.name}: momentum {position}: b = {variable.b} has no known limit for n -> infinity "
                 f"({reason}); ask for a finite step instead (--at-step N)"
@@ -91,7 +91,7 @@ def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr:
         return scalars.write(scalars.limit(element))
     value = _limit_by_parts(scalar, scalars)
     if value.has(nan, zoo, oo):
-        raise NoLimit("it grows without bound, or its parts do")
+        raise NoLimitError("it grows without bound, or its parts do")
     return scalars.tidy(value)
 
 
@@ -105,12 +105,14 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
     if element is not None:
         try:
             return scalars.write(scalars.limit(element))
-        except NoLimit:
+        except NoLimitError:
             pass
     parts = [_limit_by_parts(part, scalars) for part in scalar.args]
     if isinstance(scalar, Pow) and parts[1] == oo and parts[0] in scalars.vanishing:
         return S.Zero
-    if isinstance(scalar, (Add, Mul, Pow)) or not any(isinstance(part, Symbol) and part == STEP for part in parts):
+    if isinstance(scalar, (Add, Mul, Pow)) or not any(
+        isinstance(part, Symbol) and part == STEP for part in parts
+    ):
         value: Expr = scalar.func(*parts)
         return value
-    raise NoLimit(f"{scalar} has no known limit")
+    raise NoLimitError(f"{scalar} has no known limit")

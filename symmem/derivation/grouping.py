@@ -13,7 +13,7 @@ from sympy import Add, Expr, Mul, S
 from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind, split_scalar, terms_of
 from symmem.algebra.rational import Quotient
 from symmem.algebra.reals import real_product
-from symmem.algebra.sums import NoLimit
+from symmem.algebra.sums import NoLimitError
 from symmem.derivation.passes import collect, distribute, divide_out
 from symmem.derivation.scalars import Scalars, merge
 
@@ -117,10 +117,12 @@ def _limit_and_transient(piece: Quotient, scalars: Scalars) -> Expr:
     """``lim + (piece - lim)`` where the denominator depends on n, as in beta/(1-beta) - (n+1) beta^(n+1)/(..)."""
     above, below = piece.numerator.degrees(), piece.denominator.degrees()
     positions = scalars.field.positions(STEP)
-    if any(above[position] > 0 for position in positions) and any(below[position] > 0 for position in positions):
+    if any(above[position] > 0 for position in positions) and any(
+        below[position] > 0 for position in positions
+    ):
         try:
             limit = scalars.limit(piece)
-        except NoLimit:
+        except NoLimitError:
             return scalars.write(piece)
         if not limit.is_zero():
             return scalars.write(limit) + scalars.write(piece - limit)

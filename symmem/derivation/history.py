@@ -1,7 +1,7 @@
 """Sums over the past: how far the iterate k steps ago lies from the present one, weighted by the memory.
 
-    S_l = sum_{k=1..n} beta_l^k sum_{s=n-k..n-1} F^(s) = sum_{s=0..n-1} w_l(n, s) F^(s),
-    w_l(n, s) = beta_l^(n-s) (1 - beta_l^(s+1)) / (1 - beta_l)
+S_l = sum_{k=1..n} beta_l^k sum_{s=n-k..n-1} F^(s) = sum_{s=0..n-1} w_l(n, s) F^(s),
+w_l(n, s) = beta_l^(n-s) (1 - beta_l^(s+1)) / (1 - beta_l)
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import Gain, frozen_update, gains
 from symmem.derivation.passes import collect, distribute
 from symmem.derivation.scalars import Scalars, scalars_of
-
 
 EARLIER = Symbol("r")
 """The index of a sum inside a sum over past steps."""

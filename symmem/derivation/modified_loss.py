@@ -99,7 +99,9 @@ def _attempt(
     update, *corrections = fields
     preconditioner, decay = _preconditioner(update, scalars)
     if preconditioner is None:
-        return Obstruction("the update is not the gradient times a scalar or a diagonal factor", terms_of(update), 0)
+        return Obstruction(
+            "the update is not the gradient times a scalar or a diagonal factor", terms_of(update), 0
+        )
     whole: Expr = LOSS
     if is_scalar(preconditioner):
         # A constant factor keeps gradients gradients, so the decay can go into the loss.

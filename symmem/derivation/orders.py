@@ -1,7 +1,7 @@
 """Any order: the coefficients of the memoryless iteration and of the modified equation, for n -> infinity.
 
-    theta <- theta - h (F_0 + h F_1 + ...),   F_j = -sum_{|tau|=j+1} c(tau)/symmetry F(tau)
-    theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetry F(tau)
+theta <- theta - h (F_0 + h F_1 + ...),   F_j = -sum_{|tau|=j+1} c(tau)/symmetry F(tau)
+theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetry F(tau)
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from symmem.derivation.differentials import Differentials
 from symmem.derivation.grouping import group
 from symmem.derivation.recursion import Coefficients, Number
 from symmem.derivation.scalars import Scalars, scalars_of
-
 
 Numbers = tuple[tuple[Number, Fraction], ...]
 """A sum of ring elements with rational factors."""
@@ -73,7 +72,8 @@ def expansion(optimizer: Optimizer, order: int) -> Expansion:
     coefficients = Coefficients(channels_of(optimizer).channels)
     increments = coefficients.solve(by_size)
     terms = tuple(
-        tuple(_term(tree, increments[tree], coefficients) for tree in by_size[size]) for size in range(1, order + 2)
+        tuple(_term(tree, increments[tree], coefficients) for tree in by_size[size])
+        for size in range(1, order + 2)
     )
     return Expansion(optimizer, coefficients, differentials, terms)
 
@@ -99,7 +99,9 @@ def written(coefficients: Coefficients, numbers: Iterable[tuple[Number, Fraction
     return scalars.add([scalars.write(part) for part in parts]) if by_support else Add()
 
 
-def _evaluated(coefficients: Coefficients, terms: dict[tuple[int, ...], Fraction], scalars: Scalars) -> Quotient:
+def _evaluated(
+    coefficients: Coefficients, terms: dict[tuple[int, ...], Fraction], scalars: Scalars
+) -> Quotient:
     """The value of an integer polynomial at ``v = beta/(1 - beta)`` and at the weights, over one denominator."""
     fractions = []
     for kind, expression in coefficients.generators:
@@ -120,4 +122,3 @@ def _evaluated(coefficients: Coefficients, terms: dict[tuple[int, ...], Fraction
     for (_, below), degree in zip(fractions, degrees, strict=True):
         denominator = denominator * below**degree
     return quotient(total, denominator)
-

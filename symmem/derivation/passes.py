@@ -1,8 +1,8 @@
 """Named simplification passes on vector expressions.  Each one keeps the value: ``new - old == 0``.
 
-    collect      scalars in lowest terms; equal vectors added up; the common scalar of a sum in front
-    distribute   products over sums of vectors, at the top level alone
-    divide_out   x^p / B^q with a polynomial B(x) by division: x^2/(x^2+eps)^(3/2) = 1/(..)^(1/2) - eps/(..)^(3/2)
+collect      scalars in lowest terms; equal vectors added up; the common scalar of a sum in front
+distribute   products over sums of vectors, at the top level alone
+divide_out   x^p / B^q with a polynomial B(x) by division: x^2/(x^2+eps)^(3/2) = 1/(..)^(1/2) - eps/(..)^(3/2)
 """
 
 from __future__ import annotations

@@ -54,13 +54,17 @@ def quadratic(optimizer: Optimizer, order: int) -> Quadratic:
             f"{optimizer.name}: --quadratic needs an update that is linear in the gradient, with no other variable"
         )
     if {"a", "mu"} & {parameter.name for parameter in optimizer.parameters}:
-        raise DerivationError(f"{optimizer.name}: --quadratic writes a and mu; rename the parameter of that name")
+        raise DerivationError(
+            f"{optimizer.name}: --quadratic writes a and mu; rename the parameter of that name"
+        )
     weights = channels_of(optimizer).channels[0].weights
     equation = _equation(gain, weights)
     scalars = scalars_of(optimizer)
     steps = _series(optimizer, gain, order + 1)
     logs = _logarithm(steps, scalars.field.number(0), scalars.field.number(1))
-    discriminant = Poly(equation, MULTIPLIER).discriminant() if Poly(equation, MULTIPLIER).degree() > 1 else S.One
+    discriminant = (
+        Poly(equation, MULTIPLIER).discriminant() if Poly(equation, MULTIPLIER).degree() > 1 else S.One
+    )
     values = tuple((parameter.name, parameter.default) for parameter in optimizer.parameters)
     return Quadratic(
         equation.as_expr(),
@@ -155,7 +159,10 @@ def _radius(equation: Poly, values: dict[Symbol, Rational]) -> float | None:
     if placed.degree(MULTIPLIER) < 2:
         return None
     discriminant = Poly(Poly(placed.as_expr(), MULTIPLIER).discriminant(), x)
-    candidates = sorted(mpmath.polyroots([_number(c) for c in discriminant.all_coeffs()], maxsteps=200, extraprec=400), key=abs)
+    candidates = sorted(
+        mpmath.polyroots([_number(c) for c in discriminant.all_coeffs()], maxsteps=200, extraprec=400),
+        key=abs,
+    )
     rows = [Poly(c, x).all_coeffs() for c in Poly(placed.as_expr(), MULTIPLIER).all_coeffs()]
     for candidate in candidates:
         if abs(candidate) > 1e-12 and _meets(rows, candidate):
@@ -169,7 +176,9 @@ def _meets(rows: list[list[Expr]], candidate: mpmath.mpc) -> bool:
     for step in range(1, steps + 1):
         # Ever smaller steps towards the branch point, where roots move like a square root.
         at = candidate * (1 - (1 - mpmath.mpf(step) / steps) ** 2)
-        roots = mpmath.polyroots([mpmath.polyval([_number(c) for c in row], at) for row in rows], maxsteps=200, extraprec=200)
+        roots = mpmath.polyroots(
+            [mpmath.polyval([_number(c) for c in row], at) for row in rows], maxsteps=200, extraprec=200
+        )
         slow = min(roots, key=lambda root: abs(root - slow))
     gaps = sorted(abs(root - slow) for root in roots)
     return bool(gaps[1] < 1e-4)

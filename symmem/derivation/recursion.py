@@ -128,7 +128,9 @@ class Coefficients:
     def flow(self, increment: Binomials) -> list[tuple[Number, Fraction]]:
         """``a'``, the coefficient of k in a_k, as a sum of (number, rational): ``C(k, j)`` has (-1)^(j-1)/j."""
         positions = self._summed(increment)
-        return [(d, Fraction((-1) ** (j - 1), j)) for j, d in enumerate(positions) if j > 0 and not d.is_zero()]
+        return [
+            (d, Fraction((-1) ** (j - 1), j)) for j, d in enumerate(positions) if j > 0 and not d.is_zero()
+        ]
 
 
 def _geometric_mean(polynomial: Binomials, v: Number) -> Binomials:

@@ -98,11 +98,17 @@ class Scalars:
 
     def split_number(self, scalar: Expr) -> tuple[Expr, Expr]:
         """``(number, core)``: the rational factor in front of a scalar, and the rest."""
-        element = None if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1 else self.field.read(scalar)
+        element = (
+            None
+            if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1
+            else self.field.read(scalar)
+        )
         if element is None or element.is_zero():
             return scalar.as_coeff_Mul()
         number = numeric_factor(element)
-        return Rational(number.numerator, number.denominator), self.write(element / self.field.fraction(number))
+        return Rational(number.numerator, number.denominator), self.write(
+            element / self.field.fraction(number)
+        )
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
         return scalar if divisor == 1 else self.tidy(scalar / divisor)
@@ -148,7 +154,9 @@ def scalars_of(optimizer: Optimizer) -> Scalars:
     field = exponential_field(expressions)
     known = {Symbol(p.name) for p in optimizer.parameters if _within_unit(p.range)}
     vanishing = {base for base in field.bases if base in known or base in bases or _is_fraction(base)}
-    vanishing |= {factor for base in bases for factor in Mul.make_args(base) if _is_fraction(factor) or factor in known}
+    vanishing |= {
+        factor for base in bases for factor in Mul.make_args(base) if _is_fraction(factor) or factor in known
+    }
     return Scalars(field, frozenset(vanishing))
 
 

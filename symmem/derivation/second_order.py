@@ -16,7 +16,7 @@ from sympy import Add, Expr, Function, Integer, Mul, Rational, S, Sum, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, momentum_symbol, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
-from symmem.algebra.sums import NoLimit, definite_sum
+from symmem.algebra.sums import NoLimitError, definite_sum
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains
@@ -98,7 +98,7 @@ def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:
         return None
     try:
         return scalars.write(scalars.limit(closed))
-    except NoLimit:
+    except NoLimitError:
         return None
 
 
@@ -158,4 +158,3 @@ def _between(scalar: Expr, lower: Expr, upper: Expr, scalars: Scalars) -> Expr |
             return None
         totals.append(scalars.write(closed))
     return scalars.tidy(Add(totals[0], Mul(-1, totals[1])))
-

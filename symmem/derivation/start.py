@@ -1,6 +1,6 @@
 """The start: how far the limit form has to be shifted to follow the optimizer from theta_0.
 
-    d_1 = sum_{s>=0} (F - F^(s)),        start at theta_0 + h d_1        (MATH.md section 6)
+d_1 = sum_{s>=0} (F - F^(s)),        start at theta_0 + h d_1        (MATH.md section 6)
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from sympy import Add, Expr, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
 from symmem.algebra.rational import Quotient
-from symmem.algebra.sums import NoLimit
+from symmem.algebra.sums import NoLimitError
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import frozen_update, gains, limit_gains, scalar_limit
 from symmem.derivation.history import past_terms
@@ -76,6 +76,6 @@ def _decays(element: Quotient, scalars: Scalars) -> bool:
         return False
     try:
         scalars.limit(element)
-    except NoLimit:
+    except NoLimitError:
         return False
     return True

@@ -77,6 +77,16 @@ SMALL_CASES = {
         [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10"), Momentum("theta", "0", "1")],
         {"beta": DECAY, "eps": SMALL, "weight_decay": WEIGHT},
     ),
+    "a decay that is remembered": Optimizer(
+        "remembered-decay",
+        "m1/sqrt(m2 + eps) + weight_decay*m3",
+        [
+            Momentum("grad", "beta", AVERAGE),
+            Momentum("grad**2", "9/10", "1/10"),
+            Momentum("theta", "beta", "1 - beta"),
+        ],
+        {"beta": DECAY, "eps": SMALL, "weight_decay": WEIGHT},
+    ),
     "eps squared": Optimizer(
         "squared",
         "m1/sqrt(m2 + eps**2)",

@@ -290,7 +290,7 @@ def test_a_base_that_cancels_is_not_asked_about() -> None:
 
 
 @st.composite
-def scalars(draw: st.DrawFn, depth: int = 3) -> Expr:
+def scalars(draw: st.DrawFn, depth: int = 2) -> Expr:
     if depth == 0:
         leaves = [
             p,

@@ -5,7 +5,7 @@ Symbols carry no assumptions (see :mod:`symmem.algebra.atoms`), so SymPy does no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sympy import Abs, Expr, Integer, Mul, Pow, Rational, sign
 
@@ -24,6 +24,27 @@ def real_power(base: Expr, exponent: Expr) -> Expr:
         else:
             inside.append(factor)
     return real_product([*outside, Pow(Mul(*inside), exponent)])
+
+
+def substituted(expression: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """The expression with other expressions in the place of some; roots of squares come out as absolute values.
+
+    SymPy's own replacement would ask, for every new root, what it can know about a complex base: slow, and nothing.
+    """
+    known: dict[Expr, Expr] = dict(values)
+
+    def walk(part: Expr) -> Expr:
+        if part not in known:
+            arguments = [walk(argument) for argument in part.args]
+            if all(new is old for new, old in zip(arguments, part.args, strict=True)):
+                known[part] = part
+            elif isinstance(part, Pow):
+                known[part] = real_power(*arguments)
+            else:
+                known[part] = part.func(*arguments)
+        return known[part]
+
+    return walk(expression)
 
 
 def real_product(factors: Iterable[Expr]) -> Expr:

@@ -5,6 +5,8 @@ M^(n)(theta) = h DPhi(gbar)[ b_1 Dg_1[S_1], ..., b_L Dg_L[S_L] ]        (MATH.md
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sympy import Expr
 
 from symmem.algebra.atoms import LR, momentum_symbol
@@ -16,6 +18,7 @@ from symmem.derivation.history import past_sum
 from symmem.derivation.scalars import scalars_of
 
 
+@lru_cache(maxsize=256)
 def finite_correction(optimizer: Optimizer) -> Expr:
     """``M^(n)(theta)`` for symbolic n, h included."""
     now = gains(optimizer)

@@ -17,6 +17,7 @@ from symmem.derivation.gains import frozen_update, gains
 from symmem.derivation.integrability import Obstruction
 from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
 from symmem.derivation.orders import expansion
+from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
 from symmem.errors import DerivationError
@@ -35,7 +36,7 @@ class MemorylessIteration:
 
 @dataclass(frozen=True)
 class Derivation:
-    """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, first order in h.
+    """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, to the power ``order`` of h.
 
     F, M                 the iteration at step n, for symbolic n (n counts from 0)
     limit                the same for n -> infinity
@@ -105,7 +106,13 @@ class Derivation:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         shifted = not all(gain.is_constant for gain in gains(self.optimizer))
-        return assumptions(self.optimizer, self.order, shifted, (self.F, self.M))
+        formulas = (self.F, finite_correction(self.optimizer))
+        return assumptions(self.optimizer, self.order, shifted, formulas)
+
+    @cached_property
+    def quadratic(self) -> Quadratic:
+        """The iteration on a quadratic loss, summed to all orders; for methods linear in the gradient."""
+        return quadratic(self.optimizer, self.order)
 
     def at(self, step: int) -> MemorylessIteration:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""

@@ -13,6 +13,7 @@ from functools import cache
 from sympy import Expr, Function, Integer, S
 
 from symmem.algebra.directional import along, derivative
+from symmem.algebra.reals import substituted
 from symmem.algebra.trees import Branch, Labels, Shape, Tree
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.channels import channels_of
@@ -71,7 +72,7 @@ class Differentials:
 
     @cache  # noqa: B019  # lives as long as the differentials of one optimizer
     def _frozen_step(self, labels: Labels) -> Expr:
-        return collect(self._step_template(labels).xreplace(self._frozen), self._scalars)
+        return collect(substituted(self._step_template(labels), self._frozen), self._scalars)
 
     def _branch_template(self, label: int, arity: int) -> Expr:
         """``D^m (gain g)[slot_0, ..., slot_{m-1}]``."""

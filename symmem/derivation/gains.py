@@ -11,6 +11,7 @@ from functools import lru_cache
 from sympy import Add, Expr, Mul, Pow, S, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP, momentum_symbol
+from symmem.algebra.reals import substituted
 from symmem.algebra.sums import NoLimitError
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.passes import collect
@@ -75,7 +76,7 @@ def at_frozen_point(expression: Expr, optimizer: Optimizer, values: tuple[Gain, 
         momentum_symbol(position): gain.value * variable.g
         for position, (gain, variable) in enumerate(zip(values, optimizer.momentum, strict=True), start=1)
     }
-    result = collect(expression.xreplace(point), scalars_of(optimizer))
+    result = collect(substituted(expression, point), scalars_of(optimizer))
     if result.has(nan, zoo, oo):
         raise DerivationError(
             f"{optimizer.name}: Phi = {optimizer.phi} is singular where the history is constant; "

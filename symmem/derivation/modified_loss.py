@@ -17,6 +17,7 @@ from sympy import Add, Expr, Mul, S, Symbol, expand_mul, nan, oo, zoo
 from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, Kind, is_scalar, kind, split_scalar, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.potentials import potential
+from symmem.algebra.reals import substituted
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.grouping import group
 from symmem.derivation.integrability import Obstruction, gradient_gain, potential_of_order
@@ -157,11 +158,11 @@ def _without_decay(field: Expr) -> tuple[Expr, Expr]:
 
 
 def _at_zero(expression: Expr, small: Symbol, scalars: Scalars) -> Expr:
-    return group([expression.xreplace({small: S.Zero})], scalars)
+    return group([substituted(expression, {small: S.Zero})], scalars)
 
 
 def _rate(fields: list[Expr], small: Symbol) -> str | None:
     """``O(small)`` where the step is differentiable in the small parameter at 0, off the zeros of grad."""
     step = Add(*(LR**order * field for order, field in enumerate(fields)))
-    slope = derivative(step, {small: S.One}).xreplace({small: S.Zero})
+    slope = substituted(derivative(step, {small: S.One}), {small: S.Zero})
     return None if slope.has(nan, zoo, oo) else f"O({small})"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sympy import Expr, Float, Mul, Pow, Rational
 
@@ -29,10 +32,15 @@ def digits(value: Rational) -> int:
     return above if _is_power_of_ten(value.q) else above + below
 
 
-def largest_number(expression: Expr) -> int:
-    """The most digits that an integer of the expression has."""
-    sizes = [max(abs(int(value.p)), int(value.q)) for value in expression.atoms(Rational)]
-    return int(max(sizes, default=0).bit_length() / _BITS_PER_DIGIT) + 1
+@contextmanager
+def long_integers() -> Iterator[None]:
+    """Inside, integers of any length are written: a shield against strangers' text, not against our results."""
+    longest = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(longest)
 
 
 def power_digits(expression: Expr, step: int) -> int:

@@ -8,15 +8,12 @@ from sympy import Expr
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.emission.decimals import largest_number
+from symmem.emission.decimals import long_integers
 from symmem.emission.report import At, functions_of, iteration_at
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
 
 SCHEMA = 1
-MOST_DIGITS = 4000
-"""Python writes integers of up to 4300 digits."""
-
 ATOMS = {
     "theta": r"\boldsymbol{\theta}",
     "grad": r"\nabla \mathcal{L}",
@@ -61,13 +58,9 @@ class _Writer:
 
     def write(self, expression: Expr) -> dict[str, str]:
         optimizer = self._derivation.optimizer
-        if largest_number(expression) > MOST_DIGITS:
-            raise DerivationError(
-                f"{optimizer.name}: the result has numbers of {largest_number(expression)} digits; take "
-                "a smaller step, leave the betas symbolic, or use the format text, which rounds"
-            )
-        written = latex(expression, names=optimizer.symbols, functions=functions_of(self._derivation))
-        return {"sympy": str(expression), "latex": written}
+        with long_integers():
+            written = latex(expression, names=optimizer.symbols, functions=functions_of(self._derivation))
+            return {"sympy": str(expression), "latex": written}
 
     def one(self, part: str) -> dict[str, str] | None:
         """An expression; None where it does not exist."""

@@ -59,7 +59,14 @@ class Order:
             return [Placed(term, S.Zero, False) for term in ordered]
         others = [term for term in expression.args if not term.is_Number]
         behind = all(not is_scalar(term) and not is_negative(term) for term in others)
-        ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))
+        if all(base.is_Atom and is_scalar(base) for term in others for base, _ in powers(term)):
+            # A polynomial in the parameters, by rising degree: 1 + 4 beta + beta^2.
+            ordered = sorted(
+                expression.args,
+                key=lambda term: (*self._term_key(term, behind)[:7], self._power(term), self._names(term)),
+            )
+        else:
+            ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))
         return [Placed(term, self._degree(term), bool(term.free_symbols & self.indices)) for term in ordered]
 
     def _names(self, expression: Expr) -> tuple[tuple[int, str], ...]:
@@ -79,6 +86,10 @@ class Order:
             self._degree(term), number, is_scalar(term), term.has(Sum), THETA in symbols,
             bool(symbols & self.indices), self._decay(term), max(below, default=S.Zero), self._names(term),
         )  # fmt: skip
+
+    def _power(self, term: Expr) -> Expr:
+        """The degree of a monomial."""
+        return sum((e for base, e in powers(term) if not base.is_Number and e.is_Number), S.Zero)
 
     def _decay(self, term: Expr) -> Expr:
         """How fast a transient decays: 2 for beta^(2 n + 1)."""

@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Timer
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from symmem.emission.terminal import Style
 
 NAME = click.argument("name", metavar="NAME|FILE|-")
+PATIENCE = 2.0
+"""Seconds without a word before a progress line appears."""
 EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
 
 
@@ -69,6 +74,7 @@ def show(name: str) -> None:
 @click.option(
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
 )
+@click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
 @click.option(
     "--format",
     "form",
@@ -84,6 +90,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
     at_step: int | None,
     limit: bool,
     settings: tuple[str, ...],
+    quadratic: bool,
     form: str,
     output: str | None,
 ) -> None:
@@ -99,7 +106,9 @@ def derive(  # noqa: PLR0917  # one argument for each option
     values = _settings(settings)
     optimizer = load(name)
     derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
-    content = _formatted(derivation, "limit" if limit else "n" if at_step is None else at_step, form, output)
+    at: At = "limit" if limit else "n" if at_step is None else at_step
+    with _progress(f"deriving {optimizer.name} to order {order} ..."):
+        content = _formatted(derivation, at, form, quadratic, output)
     if output is None:
         _say(content)
     else:
@@ -108,20 +117,44 @@ def derive(  # noqa: PLR0917  # one argument for each option
         write_whole(output, content)
 
 
-def _formatted(derivation: Derivation, at: At, form: str, output: str | None) -> str:
+@contextmanager
+def _progress(words: str) -> Iterator[None]:
+    """Says what is going on, on a terminal, once it takes more than two seconds; the line goes when it is done."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    said = Event()
+
+    def say() -> None:
+        click.echo(words, err=True, nl=False)
+        said.set()
+
+    timer = Timer(PATIENCE, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if said.is_set():
+            click.echo("\r" + " " * len(words) + "\r", err=True, nl=False)
+
+
+def _formatted(derivation: Derivation, at: At, form: str, quadratic: bool, output: str | None) -> str:
     if form == "json":
         import json
 
         from symmem.emission.record import record
 
-        return json.dumps(record(derivation, at), indent=2) + "\n"
+        return json.dumps(record(derivation, at, quadratic=quadratic), indent=2) + "\n"
     if form == "latex":
         from symmem.emission.fragment import latex_report
 
-        return latex_report(derivation, at)
+        return latex_report(derivation, at, quadratic=quadratic)
     from symmem.emission.terminal import terminal_report
 
-    return terminal_report(derivation, at, _style(output))
+    return terminal_report(derivation, at, _style(output), quadratic=quadratic)
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:

@@ -19,9 +19,9 @@ _SPECIAL = {
 _DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
 
-def latex_report(derivation: Derivation, at: At) -> str:
+def latex_report(derivation: Derivation, at: At, *, quadratic: bool = False) -> str:
     """The derivation as a LaTeX fragment for amsmath."""
-    parts = [_section(section, derivation) for section in sections(derivation, at)]
+    parts = [_section(section, derivation) for section in sections(derivation, at, quadratic=quadratic)]
     title = escape(str(derivation.optimizer.title))
     return render("latex/derivation.tex.jinja", {"version": __version__, "title": title, "sections": parts})
 

@@ -24,7 +24,7 @@ ATOMS = {
 }
 
 
-def record(derivation: Derivation, at: At) -> dict[str, Any]:
+def record(derivation: Derivation, at: At, *, quadratic: bool = False) -> dict[str, Any]:
     """The derivation as plain data, ready for ``json.dumps``; a part that does not exist is None."""
     writer = _Writer(derivation)
     if at == "n":  # at a high order symbolic n may be out of reach where the limit is not
@@ -32,7 +32,7 @@ def record(derivation: Derivation, at: At) -> dict[str, Any]:
     else:
         iteration = iteration_at(derivation, at)
         memoryless, correction = writer.write(iteration.F), writer.write(iteration.M)
-    return {
+    whole = {
         "schema": SCHEMA,
         "symmem": __version__,
         "optimizer": derivation.optimizer.name,
@@ -48,6 +48,9 @@ def record(derivation: Derivation, at: At) -> dict[str, Any]:
         "shift": writer.all("shift"),
         "assumptions": [str(item) for item in derivation.assumptions],
     }
+    if quadratic:
+        whole["quadratic"] = writer.quadratic()
+    return whole
 
 
 class _Writer:
@@ -84,6 +87,18 @@ class _Writer:
         except DerivationError:
             return {"memoryless": None, "correction": None}
         return {"memoryless": self.write(limit.F), "correction": self.write(limit.M)}
+
+    def quadratic(self) -> dict[str, Any]:
+        found = self._derivation.quadratic
+        return {
+            "equation": self.write(found.equation),
+            "root": None if found.root is None else self.write(found.root),
+            "series": [self.write(value) for value in found.series],
+            "flow": [self.write(value) for value in found.flow],
+            "discriminant": self.write(found.discriminant),
+            "radius": found.radius,
+            "values": {name: str(value) for name, value in found.values},
+        }
 
     def modified_loss(self) -> dict[str, Any]:
         try:

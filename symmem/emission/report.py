@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sympy import Expr
+from sympy import Add, Expr
 
 from symmem.algebra.atoms import LR, STEP, THETA
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.modified_loss import ModifiedLoss
-from symmem.emission.decimals import power_digits, shown
+from symmem.derivation.quadratic import EIGENVALUE
+from symmem.emission.decimals import decimal, power_digits, shown
 from symmem.emission.words import Label, Words, found, marked, mathematics
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
@@ -44,7 +45,7 @@ class Section:
     notes: tuple[Words, ...] = ()
 
 
-def sections(derivation: Derivation, at: At) -> tuple[Section, ...]:
+def sections(derivation: Derivation, at: At, *, quadratic: bool = False) -> tuple[Section, ...]:
     """The sections of a report; the formulas are computed here, with long numbers rounded."""
     if at == "limit":
         derivation.limit  # noqa: B018  # who asks for the limit alone is told by an error that there is none
@@ -53,6 +54,8 @@ def sections(derivation: Derivation, at: At) -> tuple[Section, ...]:
         parts.append(_attempt("Memoryless iteration", lambda d, _: _iteration(d, at), derivation))
     if not isinstance(at, int):
         parts += [_attempt(title, builder, derivation) for title, builder in _LIMIT_PARTS]
+    if quadratic:
+        parts.append(quadratic_section(derivation))
     return (*map(_readable, parts), _assumptions(derivation))
 
 
@@ -102,6 +105,12 @@ def _iteration(derivation: Derivation, at: At) -> Section:
 
 
 def _limit(derivation: Derivation, title: str) -> Section:
+    if derivation.order > 1:
+        lead = marked(f"`theta <- theta - h [{_series('', 'F', range(derivation.order + 1))}]`")
+        values = enumerate(derivation.coefficients)
+        return Section(
+            title, (*lead, "."), tuple(Equation(mathematics(f"F_{j}"), value) for j, value in values)
+        )
     limit = derivation.limit
     labels = [Label(letter, letter, rf"\boldsymbol{{{letter}}}^{{(\infty)}}") for letter in "FM"]
     return Section(title, (), (Equation(labels[0], limit.F), Equation(labels[1], limit.M)))
@@ -111,7 +120,8 @@ def _modified_loss(derivation: Derivation, title: str) -> Section:
     if derivation.obstruction is not None:
         obstruction = derivation.obstruction
         terms = tuple(Equation(Label("term", "term", r"\text{term}"), term) for term in obstruction.terms)
-        return Section(title, (f"There is none: {obstruction.reason}.",), terms)
+        start = f" from `F_{obstruction.order}` on" if obstruction.order else ""
+        return Section(title, marked(f"There is none{start}: {obstruction.reason}."), terms)
     loss = derivation.modified_loss
     assert loss is not None
     names = derivation.optimizer.symbols
@@ -158,7 +168,18 @@ def _modified_equation(derivation: Derivation, title: str) -> Section:
     values = derivation.modified_equation
     equations = tuple(Equation(mathematics(f"G_{j}"), value) for j, value in enumerate(values))
     flow = _series("", "G", range(len(values)))
-    return Section(title, marked(f"`theta' = {flow}` is followed up to `O(h^{len(values)})`."), equations)
+    lead = marked(f"`theta' = {flow}` is followed up to `O(h^{len(values)})`.")
+    return Section(title, lead, equations, _gradient_flow(derivation))
+
+
+def _gradient_flow(derivation: Derivation) -> tuple[Words, ...]:
+    """Whether the modified equation of a method with an exact modified loss is a gradient flow too."""
+    loss, flow = derivation.modified_loss, derivation.flow_loss
+    if isinstance(flow, ModifiedLoss):
+        return (marked("It is a gradient flow."),) if flow.regime == "exact" else ()
+    if loss is None or loss.regime != "exact":
+        return ()
+    return (marked(f"It is no gradient flow from `G_{flow.order}` on, in two or more dimensions."),)
 
 
 def _start(derivation: Derivation, title: str) -> Section:
@@ -176,6 +197,27 @@ def _assumptions(derivation: Derivation) -> Section:
     # A warning quotes the declaration, where the names stand as they were typed.
     notes = tuple((str(a),) if a.warning else found(str(a), names) for a in derivation.assumptions)
     return Section("Assumptions", notes=notes)
+
+
+def quadratic_section(derivation: Derivation) -> Section:
+    """The iteration on a quadratic loss, mode by mode."""
+    summed = derivation.quadratic
+    equations = [Equation(Label("0", "0", "0"), summed.equation)]
+    if summed.root is not None:
+        equations.append(Equation(Label("μ", "mu", r"\mu"), summed.root))
+    product = LR * EIGENVALUE
+    series = Add(*(value * product**j for j, value in enumerate(summed.series)))
+    flow = Add(*(EIGENVALUE * value * product**j for j, value in enumerate(summed.flow)))
+    equations.append(Equation(Label("μ, series", "mu, series", r"\mu \text{ (series)}"), series))
+    equations.append(Equation(Label("log(μ)/h", "log(mu)/h", r"\log(\mu)/h"), flow))
+    lead = marked(
+        "An eigenvalue `a` of the Hessian, and iterates that shrink by `mu` a step; the slow root is 1 at `h = 0`."
+    )
+    if summed.radius is None:
+        return Section("Quadratic loss", lead, tuple(equations), (("The series ends.",),))
+    at = ", ".join(f"{name} = {decimal(value)}" for name, value in summed.values)
+    note = marked(f"The series converges for `|h a| < {summed.radius:.6g}`" + (f" at {at}." if at else "."))
+    return Section("Quadratic loss", lead, tuple(equations), (note,))
 
 
 _LIMIT_PARTS: tuple[tuple[str, Callable[[Derivation, str], Section]], ...] = (

@@ -29,10 +29,11 @@ class Style:
     colour: bool = False
 
 
-def terminal_report(derivation: Derivation, at: At, style: Style) -> str:
+def terminal_report(derivation: Derivation, at: At, style: Style, *, quadratic: bool = False) -> str:
     """The derivation as text: declaration, formulas, assumptions."""
     writer = _Writer(derivation, style)
-    blocks = [writer.declaration(), *(writer.section(section) for section in sections(derivation, at))]
+    parts = sections(derivation, at, quadratic=quadratic)
+    blocks = [writer.declaration(), *(writer.section(section) for section in parts)]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -25,11 +25,22 @@ Words = tuple[str | Label, ...]
 """A sentence: plain text and mathematics."""
 
 _TOKEN = re.compile(r"[A-Za-z]\w*(?<!_)(?:~|')?|\d+|\^\d+|<-|->|\s+|.")
-_UNICODE = {"theta": "θ", "theta'": "θ′", "Phi": "Φ", "L~": "L̃", "grad": "∇", "<-": "←", "->": "→", "-": "−"}
+_UNICODE = {
+    "theta": "θ",
+    "theta'": "θ′",
+    "Phi": "Φ",
+    "mu": "μ",
+    "L~": "L̃",
+    "grad": "∇",
+    "<-": "←",
+    "->": "→",
+    "-": "−",
+}
 _LATEX = {
     "theta": r"\boldsymbol{\theta}",
     "theta'": r"\dot{\boldsymbol{\theta}}",
     "Phi": r"\Phi",
+    "mu": r"\mu",
     "L": r"\mathcal{L}",
     "L~": r"\tilde{\mathcal{L}}",
     "grad": r"\nabla",

@@ -256,6 +256,21 @@ def test_labels_and_equals_signs_stand_in_columns() -> None:
                 assert above.index("=") - tilde == below.index("=")
 
 
+def test_a_continuation_stands_under_its_formula() -> None:
+    lines = terminal_report(derivation("adamw"), "n", Style(40)).splitlines()
+    first = lines.index("    L̃ = L")
+    assert lines[first + 1].startswith("        + h (")
+
+
+def test_numbers_of_any_length_are_written_exactly() -> None:
+    """Longer than the integers that Python writes by itself."""
+    record = data("heavyball", "--set", "beta=0.9", "--at-step", "9000")
+    assert sys.get_int_max_str_digits() == 4300
+    with long_integers():
+        expected = 10 * (10**9001 - 9**9001)
+        assert record["memoryless"]["sympy"] == f"{expected // 10}*grad/{10**9000}"
+
+
 def test_long_numbers_are_rounded_for_reading_only() -> None:
     arguments = ("derive", "adamw", "--set", "beta1=0.9", "--set", "beta2=0.999", "--at-step", "1000")
     exact = data(*arguments[1:])["correction"]["sympy"]

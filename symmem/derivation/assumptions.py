@@ -50,7 +50,7 @@ def _distinct_decays(optimizer: Optimizer, formulas: tuple[Expr, ...]) -> list[A
     """A closed form may have ``1/(beta1 - beta2)``: its value at equality is a limit."""
     field = scalars_of(optimizer).field
     betas = list(dict.fromkeys(variable.beta for variable in optimizer.momentum if variable.beta != 0))
-    poles = {part.base for formula in formulas for part in formula.atoms(Pow) if part.exp.is_negative}
+    poles = {part.base for formula in formulas for part in formula.atoms(Pow) if part.exp.is_Rational and part.exp < 0}
     elements = [field.read(pole) for pole in poles if isinstance(pole, Add) and is_scalar(pole)]
     found = []
     for first, second in combinations(betas, 2):
@@ -92,7 +92,7 @@ def _problem(part: Expr, optimizer: Optimizer) -> str | None:
     """What fails at a zero of the gradient, and what to use instead; None for a smooth part."""
     kinked = isinstance(part, (Abs, sign))
     rooted = isinstance(part, Pow) and not isinstance(part.exp, Integer) and not part.exp.free_symbols
-    singular = isinstance(part, log) or (isinstance(part, Pow) and part.exp.is_negative)
+    singular = isinstance(part, log) or (isinstance(part, Pow) and part.exp.is_Rational and part.exp < 0)
     if not (kinked or rooted or singular):
         return None
     inner = part.base if isinstance(part, Pow) else part.args[0]
@@ -102,7 +102,7 @@ def _problem(part: Expr, optimizer: Optimizer) -> str | None:
         return "jumps where its argument is 0; use a smooth sign, x/sqrt(x**2 + eps)"
     if kinked:
         return "has a kink where its argument is 0; use sqrt(x**2 + eps)"
-    if rooted and part.exp.is_positive:
+    if rooted and part.exp > 0:
         return (
             "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
             f"no longer helps; put the eps inside the root, ({inner} + eps)**({part.exp})"

@@ -31,6 +31,11 @@ class Scalars:
     vanishing: frozenset[Expr]
 
     @cached_property
+    def _tidied(self) -> dict[Expr, Expr]:
+        """What :meth:`tidy` has found: the same scalars come back in every part of a derivation."""
+        return {}
+
+    @cached_property
     def decays(self) -> frozenset[Symbol]:
         """The parameters that occur in a decay: they tell pieces apart."""
         return frozenset(symbol for base in self.field.bases for symbol in base.free_symbols)
@@ -122,8 +127,12 @@ class Scalars:
 
     def tidy(self, scalar: Expr) -> Expr:
         """The scalar in lowest terms and factored, decay by decay; as it is where it is not in the field."""
-        pieces = self.pieces(scalar)
-        return scalar if pieces is None else Add(*(self.write(piece) for piece in pieces))
+        if scalar.is_Rational:
+            return scalar
+        if scalar not in self._tidied:
+            pieces = self.pieces(scalar)
+            self._tidied[scalar] = scalar if pieces is None else Add(*(self.write(piece) for piece in pieces))
+        return self._tidied[scalar]
 
 
 def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:

@@ -174,11 +174,12 @@ def _modified_equation(derivation: Derivation, title: str) -> Section:
 
 def _gradient_flow(derivation: Derivation) -> tuple[Words, ...]:
     """Whether the modified equation of a method with an exact modified loss is a gradient flow too."""
-    loss, flow = derivation.modified_loss, derivation.flow_loss
-    if isinstance(flow, ModifiedLoss):
-        return (marked("It is a gradient flow."),) if flow.regime == "exact" else ()
+    loss = derivation.modified_loss
     if loss is None or loss.regime != "exact":
         return ()
+    flow = derivation.flow_loss
+    if isinstance(flow, ModifiedLoss):
+        return (marked("It is a gradient flow."),)
     return (marked(f"It is no gradient flow from `G_{flow.order}` on, in two or more dimensions."),)
 
 

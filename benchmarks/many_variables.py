@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import count
 
-from measure import Row, Target, seconds, side_by_side
+from measure import Row, Target, seconds_at_most, side_by_side
 
 from symmem import Momentum, Optimizer, derive
 
 MANY = 10
+PATIENCE = 60
+"""Seconds after which a derivation is stopped."""
 
 
 def adam_like(betas: Sequence[str]) -> Optimizer:
@@ -48,7 +50,8 @@ def _growth(name: str, prefix: str, build: Callable[[Sequence[str]], Optimizer])
         return _derivation_seconds(build([f"{prefix}{run}x{position}" for position in range(variables)]))
 
     found = side_by_side(lambda: derivation_of(MANY), lambda: derivation_of(1), rounds=7)
-    return Row(f"{name}: {MANY} variables / 1", *found, Target(15))
+    note = f"stopped after {PATIENCE} s" if found[0] >= PATIENCE else ""
+    return Row(f"{name}: {MANY} variables / 1", *found, Target(15), note)
 
 
 def _derivation_seconds(optimizer: Optimizer) -> float:
@@ -58,7 +61,7 @@ def _derivation_seconds(optimizer: Optimizer) -> float:
         derivation = derive(optimizer)
         return derivation.F, derivation.M, derivation.limit.F, derivation.limit.M
 
-    return seconds(work)
+    return seconds_at_most(PATIENCE, work)
 
 
 def _parameters(betas: Sequence[str], *others: str) -> dict[str, dict[str, object]]:

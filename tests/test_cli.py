@@ -30,7 +30,7 @@ from symmem.declaration.catalogue import NAMES
 from symmem.derivation.derivation import Derivation
 from symmem.emission import files
 from symmem.emission.decimals import long_integers, shown
-from symmem.emission.fragment import latex_report
+from symmem.emission.fragment import escape, latex_report
 from symmem.emission.report import At
 from symmem.emission.terminal import Style, terminal_report
 from symmem.errors import SymmemError
@@ -316,6 +316,15 @@ def test_latex_is_balanced(name: str) -> None:
             assert len(re.findall(r"\\left[^a-z]", row)) == len(re.findall(r"\\right[^a-z]", row))
         words = re.sub(r"\$.*?\$|\\begin\{align.*?\\end\{align|\\_", "", text, flags=re.DOTALL)
         assert not re.search(r"[_^&~#]|(?<!\A)%", words)
+
+
+def test_plain_words_are_harmless_in_latex(tmp_path: Path) -> None:
+    assert escape("a_b & 50% #1 {x} $y ~ ^ < > \\") == (
+        r"a\_b \& 50\% \#1 \{x\} \$y \textasciitilde{} \textasciicircum{} \ensuremath{<} \ensuremath{>} \textbackslash{}"
+    )
+    text = output("show", "gd").replace('"m1"', '"sqrt(m1)"')
+    (tmp_path / "rooted.toml").write_text(text, encoding="utf-8")
+    assert "warning: Phi contains" in output("derive", str(tmp_path / "rooted.toml"), "--format", "latex")
 
 
 def terminal(*arguments: str, **environment: str) -> str:

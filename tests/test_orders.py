@@ -144,8 +144,7 @@ LINEAR: dict[str, Equation] = {
     ],
 }
 
-BETAS = [(Fraction(1, 2), Fraction(1, 3)), (Fraction(9, 10), Fraction(1, 7)), (Fraction(3, 11), Fraction(4, 5))]
-HIGHEST = 8
+BETAS = [(Fraction(2, 5), Fraction(3, 7)), (Fraction(9, 10), Fraction(1, 7)), (Fraction(3, 11), Fraction(4, 5))]
 
 PowerSeries = list[Fraction]
 
@@ -190,6 +189,7 @@ def log_series(series: PowerSeries) -> PowerSeries:
     return total
 
 
+@lru_cache(maxsize=None)
 def on_quadratic(expression: Expr) -> Expr:
     """The value at theta = 1 on the loss ``a theta^2 / 2`` with a = 1: every D2L is the identity, D3L is 0."""
     if isinstance(expression, AppliedUndef):
@@ -199,19 +199,39 @@ def on_quadratic(expression: Expr) -> Expr:
     return expression.func(*map(on_quadratic, expression.args)) if expression.args else expression
 
 
+def linear_method(name: str) -> symmem.Optimizer:
+    return TWO_BETAS if name == "two-betas" else load(name)
+
+
+def check_on_quadratic(derivation: Derivation, name: str, betas: tuple[Fraction, Fraction]) -> None:
+    """``mu = 1 - h a (F_0 + ...)`` and ``log(mu) = h (G_0 + ...)``, exactly."""
+    mu = root_series(LINEAR[name](*betas), derivation.order + 2)
+    numbers = {Symbol(symbol): Rational(value) for symbol, value in values_of(betas).items()}
+    assert mu[0] == 1
+    steps = [on_quadratic(value).xreplace(numbers) for value in derivation.coefficients]
+    assert steps == [-Rational(c) for c in mu[1:]]
+    flows = [on_quadratic(value).xreplace(numbers) for value in derivation.modified_equation]
+    assert flows == [Rational(c) for c in log_series(mu)[1:]]
+
+
+def values_of(betas: tuple[Fraction, Fraction]) -> dict[str, Fraction]:
+    return {"beta": betas[0], "beta1": betas[0], "beta2": betas[1]}
+
+
 @pytest.mark.parametrize("name", LINEAR)
-def test_methods_linear_in_the_gradient_against_their_exact_root(name: str) -> None:
-    """``mu = 1 - h a (F_0 + ...)`` and ``log(mu) = h a (G_0 + ...)``, h^0 to h^8, on the eigenvalue a."""
-    derivation = symmem.derive(TWO_BETAS if name == "two-betas" else load(name), order=HIGHEST)
-    steps = [on_quadratic(value) for value in derivation.coefficients]
-    flows = [on_quadratic(value) for value in derivation.modified_equation]
-    for first, second in BETAS:
-        mu = root_series(LINEAR[name](first, second), HIGHEST + 2)
-        numbers = {beta: first, Symbol("beta1"): first, Symbol("beta2"): second}
-        numbers = {symbol: Rational(value.numerator, value.denominator) for symbol, value in numbers.items()}
-        assert mu[0] == 1
-        assert [step.xreplace(numbers) for step in steps] == [-Rational(c) for c in mu[1:]]
-        assert [flow.xreplace(numbers) for flow in flows] == [Rational(c) for c in log_series(mu)[1:]]
+def test_the_exact_root_to_eighth_order(name: str) -> None:
+    optimizer = linear_method(name)
+    # Numbers make order 8 affordable; a second pair of them where the mixture leaves time for it.
+    for betas in BETAS[: 2 if len(optimizer.parameters) < 2 else 1]:
+        values = {p.name: values_of(betas)[p.name] for p in optimizer.parameters}
+        check_on_quadratic(symmem.derive(optimizer.with_values(values), order=8), name, betas)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_the_exact_root_with_symbols(name: str) -> None:
+    derivation = symmem.derive(linear_method(name), order=5)
+    for betas in BETAS:
+        check_on_quadratic(derivation, name, betas)
 
 
 # Lie series --------------------------------------------------------------------------------------------------
@@ -248,8 +268,7 @@ VALUES = {"beta": Rational(2, 5), "lr": RATE}
 
 
 def value_at(expression: Expr, point: Sequence[mpf], digits: int = 60) -> list[mpf]:
-    dimension = len(point)
-    found = evaluate(expression, VALUES, {"theta": point}, coupled_loss(dimension), digits=digits)
+    found = evaluate(expression, VALUES, {"theta": point}, coupled_loss(len(point)), digits=digits)
     return found if isinstance(found, list) else [found]
 
 
@@ -331,7 +350,8 @@ def test_obstructions_are_real_in_two_dimensions(name: str, order: int) -> None:
         assert asymmetry(fields[1], dimension) < EXACT
         # What is not named is a gradient: without the offending terms nothing is left that is none.
         sign = -1 if "flow" in name else 1
-        assert asymmetry(sign * fields[2] - Add(*obstruction.terms), dimension) < EXACT
+        left = sign * fields[2] - Add(*obstruction.terms)
+        assert is_zero(left) or asymmetry(left, dimension) < EXACT
 
 
 @pytest.mark.parametrize("name", OBSTRUCTED)
@@ -384,6 +404,17 @@ def test_beta_zero_is_gradient_descent() -> None:
     assert all(x - y == 0 for x, y in zip(at_zero.modified_equation, gd.modified_equation, strict=True))
     for j, value in enumerate(derived("heavyball", 4).modified_equation):
         assert is_zero(value.xreplace({beta: Integer(0)}) - gd.modified_equation[j])
+
+
+@pytest.mark.parametrize("name", ["ema-momentum-debiased", "adamw"])
+def test_unit_fractions_may_be_put_in(name: str) -> None:
+    """SymPy writes (1/2)**(n + 1) as 2**(-n - 1): the number must still be seen to vanish."""
+    optimizer = load(name)
+    half = {p.name: Rational(1, 2) for p in optimizer.parameters if p.name.startswith("beta")}
+    early = symmem.derive(optimizer.with_values(half), order=2)
+    literal = literal_of(optimizer, half)
+    for value, late in zip(early.coefficients, derived(name, 2).coefficients, strict=True):
+        assert relative_error(number_of(value, literal), number_of(late, literal)) < EXACT
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {

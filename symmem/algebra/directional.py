@@ -14,6 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import (
     GRAD,
+    LOSS,
     THETA,
     TOTAL,
     contraction,
@@ -25,8 +26,8 @@ from symmem.algebra.atoms import (
 
 
 def along(direction: Expr) -> dict[Expr, Expr]:
-    """The derivatives of the basic vectors when theta moves along ``direction``."""
-    return {THETA: direction, GRAD: contraction(direction)}
+    """The derivatives of theta, the gradient and the loss when theta moves along ``direction``."""
+    return {THETA: direction, GRAD: contraction(direction), LOSS: total(GRAD * direction)}
 
 
 def derivative(expression: Expr, velocities: Mapping[Expr, Expr]) -> Expr:

@@ -108,18 +108,25 @@ class ExponentialField:
         for factor in Mul.make_args(base):
             if isinstance(factor, Pow) and isinstance(factor.exp, Integer):
                 inner = self._read_power(factor.base, factor.exp * exponent)
-            elif factor in self.bases:
+            elif decaying(factor) in self.bases:
+                place = self.bases.index(decaying(factor))
+                sign = 1 if decaying(factor) == factor else -1
                 inner = self.read(factor)
                 inner = None if inner is None else inner ** slopes[-1]
                 for index, slope in zip(self.indices, slopes[:-1], strict=True):
-                    position = self.power_position(self.bases.index(factor), index)
-                    inner = None if inner is None else inner * self.rationals.generator(position) ** slope
+                    power = self.rationals.generator(self.power_position(place, index)) ** (sign * slope)
+                    inner = None if inner is None else inner * power
             else:
                 return None
             if inner is None:
                 return None
             result = result * inner
         return result
+
+
+def decaying(base: Expr) -> Expr:
+    """The base of a generator: 1/2 for 2, since SymPy writes ``(1/2)**n`` as ``2**(-n)``."""
+    return 1 / base if isinstance(base, Integer) and base > 1 else base
 
 
 def linear_exponent(exponent: Expr, indices: Iterable[Symbol]) -> tuple[int, ...] | None:
@@ -153,7 +160,7 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
             if linear_exponent(expression.exp, indices) is not None:
                 for factor in Mul.make_args(expression.base):
                     base = factor.base if isinstance(factor, Pow) and factor.exp.is_Integer else factor
-                    bases[base] = None
+                    bases[decaying(base)] = None
                     pending.append(base)
             elif is_scalar(expression) and not expression.free_symbols & set(indices):
                 constants[expression] = None

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, cos, cosh, exp, log, sign, sin, sinh, tanh
 
-from symmem.algebra.atoms import GRAD, LOSS, THETA, Kind, is_contraction, kind, split_scalar, terms_of, total
+from symmem.algebra.atoms import (
+    GRAD,
+    LOSS,
+    THETA,
+    TOTAL,
+    Kind,
+    is_contraction,
+    kind,
+    split_scalar,
+    terms_of,
+    total,
+)
 from symmem.algebra.directional import derivative
 
 _BY_FUNCTION = {
@@ -29,35 +40,47 @@ def potential(field: Expr) -> tuple[tuple[tuple[Expr, Expr], ...], tuple[Expr, .
     found, rest = [], []
     for term in terms_of(field) if field != 0 else ():
         scalar, vector = split_scalar(term)
-        part = _of_vector(vector)
-        if part is None:
+        # A scalar that moves with theta is no constant factor.
+        moving = scalar.has(TOTAL) or LOSS in scalar.free_symbols
+        parts = None if moving else _of_vector(vector)
+        if parts is None:
             rest.append(term)
         else:
-            found.append((scalar, part))
-    return tuple(found), tuple(rest)
+            found.append((scalar, parts[0]))
+            rest.append(scalar * parts[1])
+    left = Add(*rest)
+    return tuple(found), () if left == 0 else terms_of(left)
 
 
-def _of_vector(vector: Expr) -> Expr | None:
+def _of_vector(vector: Expr) -> tuple[Expr, Expr] | None:
+    """``(p, rest)`` with ``grad p + rest = vector``, or None."""
     if vector == GRAD:
-        return LOSS
-    if kind(vector) is not Kind.TENSOR and vector.free_symbols.isdisjoint({GRAD}):
+        return LOSS, S.Zero
+    if kind(vector) is not Kind.TENSOR and GRAD not in vector.free_symbols:
         inner = antiderivative(vector, THETA)
-        return None if inner is None else total(inner)
+        return None if inner is None else (total(inner), S.Zero)
     if is_contraction(vector) and len(vector.args) == 1:
         parts = [_of_hessian_product(term) for term in terms_of(vector.args[0])]
-        return None if any(part is None for part in parts) else Add(*parts)
+        known = [part for part in parts if part is not None]
+        if len(known) == len(parts):
+            return Add(*(part for part, _ in known)), Add(*(rest for _, rest in known))
     return None
 
 
-def _of_hessian_product(direction: Expr) -> Expr | None:
-    """The potential of ``D2L(direction)`` for one term of a direction."""
+def _of_hessian_product(direction: Expr) -> tuple[Expr, Expr] | None:
+    """``(p, rest)`` for ``D2L(direction)``, one term of a direction.
+
+    ``D2L(f(theta)) = grad(grad . f(theta)) - grad f'(theta)``, whose last part may cancel against another term.
+    """
     scalar, vector = split_scalar(direction)
     if vector == THETA:
-        return scalar * (total(GRAD * THETA) - LOSS)
-    if kind(vector) is Kind.TENSOR or THETA in vector.free_symbols:
+        return scalar * (total(GRAD * THETA) - LOSS), S.Zero
+    if kind(vector) is Kind.TENSOR:
         return None
-    inner = antiderivative(vector, GRAD)
-    return None if inner is None else scalar * total(inner)
+    if GRAD not in vector.free_symbols:
+        return scalar * total(GRAD * vector), -scalar * GRAD * derivative(vector, {THETA: S.One})
+    inner = antiderivative(vector, GRAD) if THETA not in vector.free_symbols else None
+    return None if inner is None else (scalar * total(inner), S.Zero)
 
 
 def antiderivative(function: Expr, variable: Symbol) -> Expr | None:

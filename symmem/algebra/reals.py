@@ -78,8 +78,8 @@ def _settle(powers: dict[Expr, Expr], absolute: Abs, exponent: Expr) -> None:
     other = powers.get(plain, Integer(0))
     if not (isinstance(exponent, Integer) and isinstance(other, Integer)):
         return
-    if (exponent, other) in ((1, -1), (-1, 1)) and not is_scalar(plain):
-        powers[absolute], powers[plain] = Integer(exponent), Integer(other)
+    if (exponent, other) in ((1, -1), (-1, 1)):
+        powers[absolute], powers[plain], powers[sign(plain)] = Integer(0), Integer(0), Integer(1)
     elif exponent % 2 == 0:
         powers[absolute], powers[plain] = Integer(0), other + exponent
     elif other % 2 == 0:

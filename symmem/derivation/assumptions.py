@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
-from sympy import Abs, Add, Expr, Integer, Pow, S, log, preorder_traversal, sign
+from sympy import Abs, Add, Expr, Integer, Mul, Pow, Symbol, cosh, exp, log, sign
 
-from symmem.algebra.atoms import GRAD, THETA, is_scalar
+from symmem.algebra.atoms import STEP, is_scalar
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.derivation.scalars import scalars_of
-
-ZERO_POINT = {GRAD: S.Zero, THETA: S.Zero}
 
 
 @dataclass(frozen=True)
@@ -47,21 +44,33 @@ def _decays(optimizer: Optimizer) -> list[Assumption]:
 
 
 def _distinct_decays(optimizer: Optimizer, formulas: tuple[Expr, ...]) -> list[Assumption]:
-    """A closed form may have ``1/(beta1 - beta2)``: its value at equality is a limit."""
-    field = scalars_of(optimizer).field
-    betas = list(dict.fromkeys(variable.beta for variable in optimizer.momentum if variable.beta != 0))
-    poles = {part.base for formula in formulas for part in formula.atoms(Pow) if part.exp.is_Rational and part.exp < 0}
-    elements = [field.read(pole) for pole in poles if isinstance(pole, Add) and is_scalar(pole)]
+    """A closed form may have ``1/(beta1 - beta2)``: its value where that is zero is a limit."""
     found = []
-    for first, second in combinations(betas, 2):
-        difference = field.read(first - second)
-        ratios = [
-            element / difference for element in elements if element is not None and difference is not None
-        ]
-        if any(not ratio.depends_on(range(len(field.rationals.names))) for ratio in ratios):
-            sentence = f"{first} and {second} differ (where they are equal, derive again with both set)"
-            found.append(Assumption(sentence))
-    return found
+    for formula in formulas:
+        for part in formula.atoms(Pow):
+            pole = part.base
+            below = isinstance(pole, Add) and part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
+            if below and not _stays_positive(pole, optimizer):
+                sentence = f"{pole} is not 0 (where it is, derive again with those values set)"
+                found.append(Assumption(sentence))
+    return list(dict.fromkeys(found))
+
+
+def _stays_positive(pole: Add, optimizer: Optimizer) -> bool:
+    """Whether the pole is ``1 - x`` with x a product of decays and numbers below 1, or a sum of positive terms."""
+    constant, others = pole.as_coeff_Add()
+    decays = set(scalars_of(optimizer).vanishing) | set(_unit_symbols(optimizer))
+    if all(term.as_coeff_Mul()[0] > 0 for term in Add.make_args(others)):
+        return bool(constant >= 0)
+    if isinstance(others, Add):
+        return False
+    number, product = others.as_coeff_Mul()
+    bases = {factor.as_base_exp()[0] for factor in Mul.make_args(product)}
+    return bool(constant >= -number > 0) and bases <= decays
+
+
+def _unit_symbols(optimizer: Optimizer) -> list[Symbol]:
+    return [Symbol(p.name) for p in optimizer.parameters if p.range.lower >= 0 and p.range.upper <= 1]
 
 
 def _smoothness(optimizer: Optimizer, order: int) -> list[Assumption]:
@@ -69,10 +78,14 @@ def _smoothness(optimizer: Optimizer, order: int) -> list[Assumption]:
     times = "twice" if order == 1 else f"{order + 1} times"
     found = []
     for name, expression in _parts(optimizer):
-        for part in preorder_traversal(expression):
-            problem = _problem(part, optimizer)
+        pending = [expression]
+        while pending:
+            part = pending.pop()
+            problem = _problem(part, optimizer, order)
             if problem is not None:
                 found.append(Assumption(f"{name} contains {part}, which {problem}", warning=True))
+            smooth_power = isinstance(part, Pow) and isinstance(part.base, Abs) and problem is None
+            pending.extend(part.base.args if smooth_power else part.args)
     if not found:
         found.append(Assumption(f"Phi and the g_l are {times} differentiable at the frozen point"))
     return list(dict.fromkeys(found))
@@ -88,33 +101,74 @@ def _parts(optimizer: Optimizer) -> list[tuple[str, Expr]]:
     return [("Phi", optimizer.phi), *variables]
 
 
-def _problem(part: Expr, optimizer: Optimizer) -> str | None:
-    """What fails at a zero of the gradient, and what to use instead; None for a smooth part."""
-    kinked = isinstance(part, (Abs, sign))
-    rooted = isinstance(part, Pow) and not isinstance(part.exp, Integer) and not part.exp.free_symbols
-    singular = isinstance(part, log) or (isinstance(part, Pow) and part.exp.is_Rational and part.exp < 0)
+def _problem(part: Expr, optimizer: Optimizer, order: int) -> str | None:
+    """What fails where an argument is zero, and what to use instead; None for a smooth part."""
+    base, exponent = part.as_base_exp() if isinstance(part, Pow) else (part, Integer(1))
+    kinked = isinstance(base, (Abs, sign))
+    rooted = isinstance(part, Pow) and exponent.is_Rational and not exponent.is_Integer
+    singular = isinstance(part, log) or (isinstance(part, Pow) and exponent.is_Rational and exponent < 0)
     if not (kinked or rooted or singular):
         return None
-    inner = part.base if isinstance(part, Pow) else part.args[0]
-    if not _vanishes(inner, optimizer):
+    inner = base.args[0] if kinked or isinstance(part, log) else base
+    if _is_nonzero(inner, optimizer) or _is_smooth_power(inner, exponent, kinked, order):
         return None
-    if isinstance(part, sign):
+    if isinstance(base, sign):
         return "jumps where its argument is 0; use a smooth sign, x/sqrt(x**2 + eps)"
+    if singular:
+        return f"is singular where {inner} is 0; keep it away from 0, e.g. with an eps"
     if kinked:
         return "has a kink where its argument is 0; use sqrt(x**2 + eps)"
-    if rooted and part.exp > 0:
-        return (
-            "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
-            f"no longer helps; put the eps inside the root, ({inner} + eps)**({part.exp})"
-        )
-    return f"is singular where {inner} is 0"
+    return (
+        "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
+        f"no longer helps; put the eps inside the root, ({inner} + eps)**({exponent})"
+    )
 
 
-def _vanishes(expression: Expr, optimizer: Optimizer) -> bool:
-    """Whether the expression is zero at a point where the gradient and theta are zero."""
+def _is_smooth_power(inner: Expr, exponent: Expr, kinked: bool, order: int) -> bool:
+    """``|x|^p`` and ``(x^q)^(p/q)`` have as many derivatives as p allows; an even p has all."""
+    if not exponent.is_Rational or exponent < 0:
+        return False
+    root, power = inner.as_base_exp()
+    if not (isinstance(root, Symbol) and power.is_Integer):
+        root, power = inner, Integer(1)
+    total = power * exponent
+    if not kinked and power == 1:
+        return False
+    return bool(total.is_Integer and total % 2 == 0) or bool(total > order + 1)
+
+
+def _is_nonzero(expression: Expr, optimizer: Optimizer) -> bool:
+    """Whether the expression is known to keep away from zero at every frozen point."""
     frozen = at_frozen_point(expression, optimizer, gains(optimizer))
-    value = frozen.xreplace(ZERO_POINT)
-    return bool(value == 0) and bool(frozen.free_symbols & {GRAD, THETA})
+    return frozen != 0 and _bound(frozen, optimizer) > 0
+
+
+def _bound(expression: Expr, optimizer: Optimizer) -> int:
+    """1 for what is known to be positive, 0 for what is known to be no less than zero, -1 for all else."""
+    if is_scalar(expression):
+        return _scalar_bound(expression, optimizer)
+    if isinstance(expression, Abs):
+        return 0
+    if isinstance(expression, Add):
+        bounds = [_bound(term, optimizer) for term in expression.args]
+        return max(bounds) if min(bounds) >= 0 else -1
+    if isinstance(expression, Mul):
+        return min(_bound(factor, optimizer) for factor in expression.args)
+    if isinstance(expression, Pow):
+        inner = _bound(expression.base, optimizer)
+        even = bool(expression.exp.is_Integer and expression.exp % 2 == 0)
+        return inner if inner >= 0 else (0 if even else -1)
+    return 1 if expression.func in (exp, cosh) else -1
+
+
+def _scalar_bound(scalar: Expr, optimizer: Optimizer) -> int:
+    """By the numbers at the defaults, at a few steps: a scalar of a declaration keeps its sign."""
+    values = {Symbol(p.name): p.default for p in optimizer.parameters}
+    found = [scalar.xreplace({**values, STEP: Integer(step)}).evalf(15) for step in (0, 1, 7)]
+    if not all(value.is_Number and value.is_finite for value in found):
+        return -1
+    least = min(found)
+    return 1 if least > 0 else 0 if least == 0 else -1
 
 
 def _start(shifted: bool) -> list[Assumption]:

@@ -2,7 +2,7 @@
 
     a_{n,k}(tau) - a_{n,k-1}(tau) = prod over branches of sum_{j=0..n-k} p_l(n-k, j) prod_i a_{n,k+j}(t_i),  a_{n,0} = 0
 
-with ``p_l(s, j) gain_l`` the weight of the iterate j steps ago in channel l at step s; c^(n) is minus the right-hand
+with ``p_l(s, j) scale_l`` the weight of the iterate j steps ago in channel l at step s; c^(n) is minus the right-hand
 side at k = 0.  The elementary differentials must not depend on the step: constant gains, or one channel and Phi linear.
 """
 
@@ -59,6 +59,7 @@ class _Memory:
         self._field = scalars_of(optimizer).field
         self._step = step
         self._weights = _weights(optimizer, channels_of(optimizer), step)
+        self._whole = _whole_weight(optimizer)
         self._increments: dict[Tree, list[Quotient]] = {}
         self._positions: dict[Tree, list[Quotient]] = {}
         self._means: dict[Branch, list[Quotient]] = {}
@@ -98,7 +99,7 @@ class _Memory:
     def _total(self, label: int, k: int) -> Quotient:
         if len(self._weights) > 1:
             return self._field.number(1)
-        return _added(self._weights[label][self._step - k])
+        return _added(self._weights[label][self._step - k]) / self._whole
 
 
 def _weights(optimizer: Optimizer, system: Channels, step: int) -> list[list[list[Quotient]]]:
@@ -109,9 +110,9 @@ def _weights(optimizer: Optimizer, system: Channels, step: int) -> list[list[lis
         table = []
         for s in range(step + 1):
             row = [field.number(0)] * (s + 1)
-            for position, scale in channel.members:
+            for position, factor in channel.members:
                 variable = optimizer.momentum[position]
-                base = variable.b.xreplace({STEP: Integer(s)}) * scale / channel.gain
+                base = variable.b.xreplace({STEP: Integer(s)}) * factor / channel.scale
                 for j in range(s + 1):
                     element = field.read(base * variable.beta**j if j else base)
                     if element is None:
@@ -120,6 +121,15 @@ def _weights(optimizer: Optimizer, system: Channels, step: int) -> list[list[lis
             table.append(row)
         tables.append(table)
     return tables
+
+
+def _whole_weight(optimizer: Optimizer) -> Quotient:
+    """The weight of a whole history in the first channel, in the limit: gain / scale."""
+    channel = channels_of(optimizer).channels[0]
+    element = scalars_of(optimizer).field.read(channel.gain / channel.scale)
+    if element is None:
+        raise DerivationError(f"{optimizer.name}: the gain {channel.gain} is not rational in the parameters")
+    return element
 
 
 def _multiplied(elements: tuple[Quotient, ...]) -> Quotient:

@@ -4,8 +4,7 @@ Where ``d_m Phi = c d_l Phi`` with a scalar c and ``g_m = r g_l``, Phi depends o
 channel whose memory is a mixture.  Nesterov, Lion and NAdamW have such pairs; merging them leaves fewer trees
 and no two names for one derivative.
 
-    m_l + c m_m + ... = gain * sum_k p(k) g(theta_{n-k}),      p(k) = sum_i weight_i (1 - beta_i) beta_i^k,
-    sum_i weight_i = 1                                                            (limit n -> infinity)
+    m_l + c m_m + ... = sum_i gain_i sum_k (1 - beta_i) beta_i^k g(theta_{n-k})        (limit n -> infinity)
 """
 
 from __future__ import annotations
@@ -25,15 +24,32 @@ from symmem.derivation.scalars import Scalars, scalars_of
 
 @dataclass(frozen=True)
 class Channel:
-    """One vector that Phi sees: its symbol, ``gain * g`` on a constant history, and its mixture of decays."""
+    """One vector that Phi sees: ``gain * g`` on a constant history, gain the sum of the gains of its parts.
+
+    ``scale * sum_i weight_i (mean of g over the decay beta_i)`` is what it remembers.  A single part has the scale
+    gain and the weight 1, which leaves integers to the recursion; a mixture has the scale 1 and its gains as weights,
+    which leaves them without a common denominator.
+    """
 
     symbol: Symbol
     g: Expr
-    gain: Expr
-    weights: tuple[tuple[Expr, Expr], ...]
-    """Pairs (weight, beta); the weights add up to 1."""
+    parts: tuple[tuple[Expr, Expr], ...]
+    """Pairs (gain, beta)."""
     members: tuple[tuple[int, Expr], ...]
-    """Pairs (position of a momentum variable, its factor): the channel is the sum of factor * m over common g."""
+    """Pairs (position of a momentum variable, its factor): the channel is the sum of factor * m."""
+
+    @property
+    def gain(self) -> Expr:
+        return Add(*(gain for gain, _ in self.parts))
+
+    @property
+    def scale(self) -> Expr:
+        return self.gain if len(self.parts) == 1 else S.One
+
+    @property
+    def weights(self) -> tuple[tuple[Expr, Expr], ...]:
+        """Pairs (weight, beta)."""
+        return ((S.One, self.parts[0][1]),) if len(self.parts) == 1 else self.parts
 
 
 @dataclass(frozen=True)
@@ -63,19 +79,12 @@ def channels_of(optimizer: Optimizer) -> Channels:
             (scalars.tidy(factor * scale * gains[member].value), gains[member].beta)
             for member, factor, scale in members
         ]
-        total = scalars.tidy(Add(*(part for part, _ in parts)))
-        if len(members) > 1 and total != 0:
-            for other, _, _ in members[1:]:
-                free.remove(other)
-                phi = phi.xreplace({momentum_symbol(other + 1): S.Zero})
-            weights = tuple((scalars.tidy(part / total), beta) for part, beta in parts)
-            gain = total
-        else:
-            weights, gain = ((S.One, gains[first].beta),), gains[first].value
-            members = members[:1]
+        for other, _, _ in members[1:]:
+            free.remove(other)
+            phi = phi.xreplace({momentum_symbol(other + 1): S.Zero})
         positions = tuple((member, scalars.tidy(factor * scale)) for member, factor, scale in members)
         symbol, g = momentum_symbol(first + 1), optimizer.momentum[first].g
-        found.append(Channel(symbol, g, gain, _merged(weights, scalars), positions))
+        found.append(Channel(symbol, g, _merged(parts, scalars), positions))
     return Channels(phi, tuple(found))
 
 
@@ -93,13 +102,13 @@ def _ratio(
     return (factor, scale) if is_scalar(factor) else None
 
 
-def _merged(weights: tuple[tuple[Expr, Expr], ...], scalars: Scalars) -> tuple[tuple[Expr, Expr], ...]:
-    """Equal decays added up; weights of zero left out."""
+def _merged(parts: list[tuple[Expr, Expr]], scalars: Scalars) -> tuple[tuple[Expr, Expr], ...]:
+    """Equal decays added up; gains of zero left out."""
     by_beta: dict[Expr, list[Expr]] = {}
-    for weight, beta in weights:
-        by_beta.setdefault(beta, []).append(weight)
-    added = {beta: scalars.tidy(Add(*parts)) for beta, parts in by_beta.items()}
-    return tuple((weight, beta) for beta, weight in added.items() if weight != 0)
+    for gain, beta in parts:
+        by_beta.setdefault(beta, []).append(gain)
+    added = {beta: scalars.tidy(Add(*gains)) for beta, gains in by_beta.items()}
+    return tuple((gain, beta) for beta, gain in added.items() if gain != 0) or ((S.Zero, S.Zero),)
 
 
 def is_linear(channels: Channels) -> bool:

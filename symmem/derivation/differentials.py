@@ -1,6 +1,6 @@
 """Elementary differentials: the vectors that the trees stand for.
 
-    F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (gain_l g_l)(theta)[F(t_1), ..., F(t_m)]
+    F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (scale_l g_l)(theta)[F(t_1), ..., F(t_m)]
 
 and ``F(single step node) = Phi(gbar)``.  Each derivative is taken once, with slots for its directions; the trees
 fill the slots, so that the results share their parts.
@@ -75,11 +75,11 @@ class Differentials:
         return collect(substituted(self._step_template(labels), self._frozen), self._scalars)
 
     def _branch_template(self, label: int, arity: int) -> Expr:
-        """``D^m (gain g)[slot_0, ..., slot_{m-1}]``."""
+        """``D^m (scale g)[slot_0, ..., slot_{m-1}]``."""
         if (label, arity) not in self._branch_templates:
             channel = self._system.channels[label]
             if arity == 0:
-                found = channel.gain * channel.g
+                found = channel.scale * channel.g
             else:
                 lower = self._branch_template(label, arity - 1)
                 found = derivative(lower, along(SLOT(Integer(arity - 1)))) if lower != 0 else S.Zero

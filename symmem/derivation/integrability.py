@@ -1,6 +1,6 @@
 """Gradient or not, for methods linear in the gradient: settled tree by tree, for every loss.
 
-With ``Phi = m`` and one channel ``gain * grad`` the elementary differentials are ``gain^|tau| E(tau)``, and a field
+With one channel and a linear Phi the elementary differentials are scalars times ``E(tau)``, and a field
 ``sum_tau b(tau)/symmetry E(tau)`` is a gradient exactly when b does not depend on the root of a free tree.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, Rational, S
 
-from symmem.algebra.atoms import GRAD, is_scalar
+from symmem.algebra.atoms import GRAD, is_scalar, split_scalar
 from symmem.algebra.directional import derivative
 from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar, size
 from symmem.declaration.optimizer import Optimizer
@@ -54,12 +54,14 @@ def potential_of_order(
     for term, number in zip(expansion.terms[order], numbers, strict=True):
         symmetry = term.tree.symmetry
         value = written(expansion.coefficients, [(x, share * symmetry) for x, share in number], scalars)
+        factor, _ = split_scalar(expansion.differentials.of(term.tree))
+        value = scalars.tidy(value * factor)
         tree = rooted(term.tree)
         classes.setdefault(free(tree), []).append((tree, symmetry, value))
     broken = [members for members in classes.values() if not _all_equal(members, scalars)]
     if broken:
         terms = tuple(
-            group([gain ** (order + 1) * value / symmetry * differential(tree)], scalars)
+            group([value / symmetry * differential(tree)], scalars)
             for members in broken
             for tree, symmetry, value in members
         )
@@ -69,7 +71,7 @@ def potential_of_order(
             terms,
             order,
         )
-    return _added(classes, order, gain, scalars)
+    return _added(classes, gain, scalars)
 
 
 def _all_equal(members: list[tuple[Rooted, int, Expr]], scalars: Scalars) -> bool:
@@ -77,14 +79,12 @@ def _all_equal(members: list[tuple[Rooted, int, Expr]], scalars: Scalars) -> boo
     return all(scalars.tidy(value - first) == 0 for _, _, value in members[1:])
 
 
-def _added(
-    classes: dict[Rooted, list[tuple[Rooted, int, Expr]]], order: int, gain: Expr, scalars: Scalars
-) -> Expr:
-    """``gain^order sum_pi b(pi)/symmetry(pi) S(pi)``, grouped by coefficient; |pi|/symmetry(pi) = sum 1/symmetry."""
+def _added(classes: dict[Rooted, list[tuple[Rooted, int, Expr]]], gain: Expr, scalars: Scalars) -> Expr:
+    """``sum_pi b(pi)/(gain symmetry(pi)) S(pi)``, by coefficient; ``|pi|/symmetry(pi)`` is the sum of 1/symmetry."""
     shared: dict[Expr, list[Expr]] = {}
     for tree, members in classes.items():
         share = sum((Rational(1, symmetry) for _, symmetry, _ in members), S.Zero) / size(tree)
-        value = scalars.tidy(members[0][2] * gain**order)
+        value = scalars.tidy(members[0][2] / gain)
         if value != 0:
             number, core = scalars.split_number(value)
             shared.setdefault(core, []).append(number * share * scalar(tree))

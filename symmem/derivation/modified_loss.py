@@ -81,7 +81,8 @@ def _by_terms(optimizer: Optimizer, fields: list[Expr]) -> ModifiedLoss | Obstru
     occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
     for parameter in optimizer.parameters:
         small = Symbol(parameter.name)
-        if not (parameter.range.lower == 0 and parameter.range.lower_open and small in occurring):
+        may_vanish = parameter.range.lower == 0 and parameter.range.lower_open and small not in scalars.decays
+        if not (may_vanish and small in occurring):
             continue
         limits = [_at_zero(field, small, scalars) for field in fields]
         if any(limit.has(nan, zoo, oo) for limit in limits):
@@ -138,8 +139,11 @@ def _added(parts: tuple[tuple[Expr, Expr], ...], scalars: Scalars) -> Expr:
 def _preconditioner(update: Expr, scalars: Scalars) -> tuple[Expr | None, Expr]:
     """``(P, decay)`` with ``update = P grad + decay theta``; P is None where there is no diagonal one."""
     rest, decay = _without_decay(update)
-    factor = collect(Add(*(term / GRAD for term in terms_of(rest))), scalars)
-    if rest == 0 or kind(factor) is Kind.TENSOR or THETA in factor.free_symbols:
+    forced = [term for term in terms_of(rest) if GRAD in term.free_symbols]
+    factor = collect(Add(*(term / GRAD for term in forced)), scalars)
+    if not forced or kind(factor) is Kind.TENSOR or THETA in factor.free_symbols:
+        return None, S.Zero
+    if len(forced) < len(terms_of(rest)) and not is_scalar(factor):
         return None, S.Zero
     return factor, decay
 

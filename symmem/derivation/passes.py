@@ -115,7 +115,11 @@ def _division_step(term: Expr, scalars: Scalars) -> Expr | None:
     scalar, product = split_scalar(term)
     powers = dict(factor.as_base_exp() for factor in Mul.make_args(product))
     for base, exponent in powers.items():
-        if not isinstance(base, Add) or kind(base) is not Kind.ENTRYWISE or not (exponent.is_Rational and exponent < 0):
+        if (
+            not isinstance(base, Add)
+            or kind(base) is not Kind.ENTRYWISE
+            or not (exponent.is_Rational and exponent < 0)
+        ):
             continue
         for vector, power in powers.items():
             if not (isinstance(vector, (Symbol, Abs)) and isinstance(power, Integer) and power > 0):

@@ -57,10 +57,10 @@ def quadratic(optimizer: Optimizer, order: int) -> Quadratic:
         raise DerivationError(
             f"{optimizer.name}: --quadratic writes a and mu; rename the parameter of that name"
         )
-    weights = channels_of(optimizer).channels[0].weights
-    equation = _equation(gain, weights)
+    forces = _forces(optimizer, gain)
+    equation = _equation(forces)
     scalars = scalars_of(optimizer)
-    steps = _series(optimizer, gain, order + 1)
+    steps = _series(optimizer, forces, order + 1)
     logs = _logarithm(steps, scalars.field.number(0), scalars.field.number(1))
     discriminant = (
         Poly(equation, MULTIPLIER).discriminant() if Poly(equation, MULTIPLIER).degree() > 1 else S.One
@@ -77,8 +77,15 @@ def quadratic(optimizer: Optimizer, order: int) -> Quadratic:
     )
 
 
-def _equation(gain: Expr, weights: tuple[tuple[Expr, Expr], ...]) -> Poly:
-    """``(mu - 1) prod (mu - beta_i) + h a gain sum_i w_i (1 - beta_i) mu prod_{j != i} (mu - beta_j)``, beta_i != 0."""
+def _forces(optimizer: Optimizer, gain: Expr) -> tuple[tuple[Expr, Expr], ...]:
+    """Pairs (w_i, beta_i): ``W(z) = sum_i w_i (1 - beta_i)/(1 - beta_i z)``, the w_i adding up to the whole gain."""
+    channel = channels_of(optimizer).channels[0]
+    scalars = scalars_of(optimizer)
+    return tuple((scalars.tidy(part * gain / channel.gain), beta) for part, beta in channel.parts)
+
+
+def _equation(weights: tuple[tuple[Expr, Expr], ...]) -> Poly:
+    """``(mu - 1) prod (mu - beta_i) + h a sum_i w_i (1 - beta_i) mu prod_{j != i} (mu - beta_j)``, beta_i != 0."""
     betas = [beta for _, beta in weights if beta != 0]
     product = Mul(*(MULTIPLIER - beta for beta in betas))
     forces = []
@@ -88,7 +95,7 @@ def _equation(gain: Expr, weights: tuple[tuple[Expr, Expr], ...]) -> Poly:
         else:
             others = Mul(*(MULTIPLIER - other for other in betas if other != beta))
             forces.append(weight * (1 - beta) * MULTIPLIER * others)
-    whole = (MULTIPLIER - 1) * product + PRODUCT * gain * Add(*forces)
+    whole = (MULTIPLIER - 1) * product + PRODUCT * Add(*forces)
     polynomial = Poly(whole.together().as_numer_denom()[0], MULTIPLIER)
     return Poly([(c / polynomial.LC()).cancel() for c in polynomial.all_coeffs()], MULTIPLIER)
 
@@ -105,8 +112,8 @@ def _slow_root(equation: Poly) -> Expr | None:
     return None
 
 
-def _series(optimizer: Optimizer, gain: Expr, order: int) -> list[Quotient]:
-    """``mu_0, ..., mu_order``, by iterating ``y = x gain sum_i w_i (1 - y)/(1 - y/(1 - beta_i))``, mu = 1 - y."""
+def _series(optimizer: Optimizer, forces: tuple[tuple[Expr, Expr], ...], order: int) -> list[Quotient]:
+    """``mu_0, ..., mu_order``, by iterating ``y = x sum_i w_i (1 - y)/(1 - y/(1 - beta_i))``, mu = 1 - y."""
     field = scalars_of(optimizer).field
     zero, one = field.number(0), field.number(1)
 
@@ -116,7 +123,7 @@ def _series(optimizer: Optimizer, gain: Expr, order: int) -> list[Quotient]:
             raise DerivationError(f"{optimizer.name}: {expression} is not rational in the parameters")
         return element
 
-    kernel = [(read(w), one / (one - read(beta))) for w, beta in channels_of(optimizer).channels[0].weights]
+    kernel = [(read(w), one / (one - read(beta))) for w, beta in forces]
     y = [zero] * (order + 1)
     for _ in range(order):
         total = [zero] * (order + 1)
@@ -124,7 +131,7 @@ def _series(optimizer: Optimizer, gain: Expr, order: int) -> list[Quotient]:
             numerator = [one - y[0], *(-c for c in y[1:])]
             denominator = [one - slope * y[0], *(-(slope * c) for c in y[1:])]
             total = [t + weight * c for t, c in zip(total, _divided(numerator, denominator), strict=True)]
-        y = [zero, *(read(gain) * c for c in total[:-1])]
+        y = [zero, *total[:-1]]
     return [one - y[0], *(-c for c in y[1:])]
 
 

@@ -5,7 +5,8 @@ from n-k to n-k+1 sees the iterates n-k-j, which the same series reaches with k+
 
     a_k(tau) - a_{k-1}(tau) = prod over branches (l; t_1..t_m) of  E_l[ a_{k+j}(t_1) ... a_{k+j}(t_m) ],   a_0 = 0,
 
-E_l the mean over j with the weights of channel l (``(1 - beta) beta^j`` for a plain one).  This is MATH.md
+E_l the mean over j with the weights of channel l (``(1 - beta) beta^j`` for a plain one; a sum of such for a
+mixture).  This is MATH.md
 section 4 with its sum over cuts carried out: cutting a flow at k and going on for j is going back k + j.  Gains
 are absorbed in the elementary differentials (N = D^m(gamma_l g_l)[...]), so they do not occur.
 

@@ -40,6 +40,11 @@ class Scalars:
         """The parameters that occur in a decay: they tell pieces apart."""
         return frozenset(symbol for base in self.field.bases for symbol in base.free_symbols)
 
+    @cached_property
+    def _decays_of_generators(self) -> tuple[frozenset[Symbol], ...]:
+        count = len(self.field.rationals.names)
+        return tuple(frozenset(self.field.meaning(p).free_symbols & self.decays) for p in range(count))
+
     def pieces(self, scalar: Expr) -> list[Quotient] | None:
         """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
         if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
@@ -56,12 +61,12 @@ class Scalars:
 
     def support(self, element: Quotient) -> frozenset[Symbol]:
         """The decays that occur in an element."""
+        above, below = element.numerator.degrees(), element.denominator.degrees()
         occurring: set[Symbol] = set()
-        size = len(self.field.rationals.names)
-        for position in range(size):
-            if element.depends_on([position]):
-                occurring |= self.field.meaning(position).free_symbols
-        return frozenset(occurring & self.decays)
+        for decays, up, down in zip(self._decays_of_generators, above, below, strict=True):
+            if up > 0 or down > 0:
+                occurring |= decays
+        return frozenset(occurring)
 
     def sum_over_past(self, summand: Quotient) -> Quotient | None:
         """``sum_{s=0}^{n-1} summand``, or None where it does not close."""

@@ -34,9 +34,7 @@ def lie_series(optimizer: Optimizer, order: int) -> tuple[Series, Series]:
         ]
         value = update.coefficient(momenta, j)
         memoryless.append(value)
-        higher = [
-            Rational(1, factorial(i)) * _power(THETA, flow, i, j + 1 - i) for i in range(2, j + 2)
-        ]
+        higher = [Rational(1, factorial(i)) * _power(THETA, flow, i, j + 1 - i) for i in range(2, j + 2)]
         flow.append(Add(-value, *(-term for term in higher)))
     return memoryless, flow
 
@@ -83,9 +81,7 @@ class _Update:
                 _jet(l, i): _jet(l, i + 1) for l in range(count) for i in range(len(self._derivatives))
             }
             self._derivatives.append(derivative(self._derivatives[-1], velocities))
-        values = {
-            _jet(l, i): factorial(i) * momenta[l][i] for l in range(count) for i in range(order + 1)
-        }
+        values = {_jet(l, i): factorial(i) * momenta[l][i] for l in range(count) for i in range(order + 1)}
         return self._derivatives[order].xreplace(values) / factorial(order)
 
 

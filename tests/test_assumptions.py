@@ -178,9 +178,6 @@ MISSED = {
 }
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="only kinks and poles at grad = theta = 0 are looked for"
-)
 @pytest.mark.parametrize("case", MISSED)
 def test_kinks_elsewhere_are_warned_of(case: str) -> None:
     assert warnings(MISSED[case]) != []
@@ -192,14 +189,12 @@ SMOOTH_POWERS = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="every Abs and every root is warned of")
 @pytest.mark.parametrize("case", SMOOTH_POWERS)
 def test_smooth_powers_are_not_warned_of(case: str) -> None:
     assert smooth_at_zero(SMOOTH_POWERS[case])
     assert warnings(SMOOTH_POWERS[case]) == []
 
 
-@pytest.mark.xfail(strict=True, reason="a pole 1/(v - p q) is not reported")
 def test_resonances_of_products_are_reported() -> None:
     optimizer = Optimizer(
         "product",

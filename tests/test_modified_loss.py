@@ -292,11 +292,6 @@ CUBIC = {
 }
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="the update is grad(L + sum theta^4/4) times a scalar, and is refused",
-)
 @pytest.mark.parametrize("case", CUBIC)
 def test_a_cubic_term_has_a_potential(case: str) -> None:
     derivation, literal = derived(CUBIC[case]), literal_of(CUBIC[case])
@@ -306,9 +301,6 @@ def test_a_cubic_term_has_a_potential(case: str) -> None:
     assert gap(derivation, literal) < EXACT
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a beta declared with the range (0, 1) is taken for the small parameter"
-)
 def test_the_small_parameter_is_not_a_decay() -> None:
     optimizer = Optimizer(
         "rmsprop-open",
@@ -321,11 +313,6 @@ def test_the_small_parameter_is_not_a_decay() -> None:
     assert found.regime == "eps -> 0"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=symmem.DerivationError,
-    reason="beta = 1/k: SymPy turns the base into k, whose powers do not vanish",
-)
 @pytest.mark.parametrize("name", ["adam", "heavyball", "signum"])
 def test_beta_may_be_one_half(name: str) -> None:
     optimizer = load(name)

@@ -78,7 +78,9 @@ def test_narayana_and_eulerian_polynomials(order: int) -> None:
     for _ in range(order):
         tall = D2L(tall)
     bushy = Function(f"D{order + 1}L")(*[grad] * order)
-    narayana = Add(*(Rational(comb(order, k) * comb(order, k - 1), order) * beta**k for k in range(1, order + 1)))
+    narayana = Add(
+        *(Rational(comb(order, k) * comb(order, k - 1), order) * beta**k for k in range(1, order + 1))
+    )
     eulerian = Add(*(eulerian_number(order, k) * beta ** (k + 1) for k in range(order)))
     value = expand(derived("heavyball", 6).coefficients[order])
     power = (1 - beta) ** (2 * order + 1)
@@ -144,7 +146,11 @@ LINEAR: dict[str, Equation] = {
     ],
 }
 
-BETAS = [(Fraction(2, 5), Fraction(3, 7)), (Fraction(9, 10), Fraction(1, 7)), (Fraction(3, 11), Fraction(4, 5))]
+BETAS = [
+    (Fraction(2, 5), Fraction(3, 7)),
+    (Fraction(9, 10), Fraction(1, 7)),
+    (Fraction(3, 11), Fraction(4, 5)),
+]
 
 PowerSeries = list[Fraction]
 

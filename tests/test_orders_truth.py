@@ -65,7 +65,10 @@ def added(parts: list[Vector], rate: Rational) -> list[mpf]:
     """``rate p_1 + rate^2 p_2 + ...``."""
     with mpmath.workdps(40):
         h = mpf(rate.p) / rate.q
-        return [mpmath.fsum(h**j * x for j, x in enumerate(column, start=1)) for column in zip(*parts, strict=True)]
+        return [
+            mpmath.fsum(h**j * x for j, x in enumerate(column, start=1))
+            for column in zip(*parts, strict=True)
+        ]
 
 
 @pytest.mark.parametrize(("dimension", "order"), [(1, 3), (2, 2)])
@@ -121,7 +124,10 @@ def test_a_given_step_far_out_is_the_limit(name: str) -> None:
     derivation = symmem.derive(load(name).with_values(literal.numbers), order=3)
     iteration, limit = derivation.at(SETTLED), derivation.limit
     rate = Rational(1, 10)
-    assert relative_error(number_of(iteration.F, literal, theta), number_of(limit.F, literal, theta)) < SETTLED_TOLERANCE
+    assert (
+        relative_error(number_of(iteration.F, literal, theta), number_of(limit.F, literal, theta))
+        < SETTLED_TOLERANCE
+    )
     value = number_of(iteration.M, literal, theta, lr=rate)
     assert relative_error(value, number_of(limit.M, literal, theta, lr=rate)) < SETTLED_TOLERANCE
 

@@ -297,9 +297,6 @@ def test_scalars_stay_scalars() -> None:
     assert collect(S.Zero, SCALARS) == 0
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="x/|x| and |x|/x are both kept: one function, two spellings"
-)
 def test_a_sign_has_one_spelling() -> None:
     assert real_product([sign(grad)]) == real_product([grad / Abs(grad)])
     assert collect(grad / Abs(grad) - Abs(grad) / grad, SCALARS) == 0

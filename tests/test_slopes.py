@@ -32,7 +32,9 @@ def stepper(parts: Callable[[int], Expr], literal: Literal) -> Callable[..., lis
     return step
 
 
-def order_of(literal: Literal, parts: Callable[[int], Expr], shift: Expr | None = None, skip: float = 0.0) -> Order:
+def order_of(
+    literal: Literal, parts: Callable[[int], Expr], shift: Expr | None = None, skip: float = 0.0
+) -> Order:
     def error(lr: object) -> object:
         start = list(THETA)
         if shift is not None:

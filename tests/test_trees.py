@@ -216,7 +216,9 @@ def test_the_weights_of_the_roots_add_up_to_the_weight_of_the_free_tree() -> Non
         symmetry = {rooted(tree): tree.symmetry for tree in trees(ORDINARY, n)[n]}
         for representative in {free(tree) for tree in symmetry}:
             whole = free_automorphisms(edges_of(representative))
-            assert sum(Fraction(1, symmetry[tree]) for tree in set(all_roots(representative))) == Fraction(n, whole)
+            assert sum(Fraction(1, symmetry[tree]) for tree in set(all_roots(representative))) == Fraction(
+                n, whole
+            )
             for tree, count in Counter(all_roots(representative)).items():
                 assert count == Fraction(whole, symmetry[tree])
 
@@ -227,9 +229,12 @@ def test_the_gradient_of_a_free_tree_is_the_sum_over_its_roots(dimension: int) -
     for n in range(1, 7 if dimension == 2 else 6):
         for tree in {free(tree) for tree in rooted_trees(n)}:
             parts = [
-                evaluate(differential(root), {}, {"theta": theta}, loss, digits=40) for root in all_roots(tree)
+                evaluate(differential(root), {}, {"theta": theta}, loss, digits=40)
+                for root in all_roots(tree)
             ]
-            truth = gradient(lambda point, s=scalar(tree): evaluate(s, {}, {"theta": point}, loss, digits=80), theta)
+            truth = gradient(
+                lambda point, s=scalar(tree): evaluate(s, {}, {"theta": point}, loss, digits=80), theta
+            )
             with mpmath.workdps(50):
                 added = [mpmath.fsum(column) for column in zip(*parts, strict=True)]
                 assert distance(added, truth) < mpf("1e-30")
@@ -263,9 +268,7 @@ def lie_power(tree: Nested, power: int) -> Fraction:
     """``(d_b^power b)(tree)`` with ``(d_b c)(tree) = sum over removals of c(left) b(subtree)``."""
     if power == 0:
         return euler(tree)
-    return sum(
-        (lie_power(left, power - 1) * euler(subtree) for left, subtree in removals(tree)), Fraction(0)
-    )
+    return sum((lie_power(left, power - 1) * euler(subtree) for left, subtree in removals(tree)), Fraction(0))
 
 
 @lru_cache(maxsize=None)

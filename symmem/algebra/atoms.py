@@ -81,7 +81,8 @@ def _linear(head: type[AppliedUndef], fixed: tuple[Expr, ...], slots: tuple[Expr
     """``head(*fixed, *slots)``, which is linear over scalars and symmetric in the slots."""
     if any(slot == 0 for slot in slots):
         return S.Zero
-    pairs = [split_scalar(slot) for slot in slots]
+    # SymPy multiplies a number into a sum; it is taken out again: D2L(2 u + 2 v) = 2 D2L(u + v).
+    pairs = [slot.primitive() if isinstance(slot, Add) else split_scalar(slot) for slot in slots]
     arguments = sorted((vector for _, vector in pairs), key=lambda vector: vector.sort_key())
     return Mul(*(scalar for scalar, _ in pairs), head(*fixed, *arguments))
 

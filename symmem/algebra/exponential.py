@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, sqrt
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.rational import Quotient, RationalField
@@ -85,6 +85,9 @@ class ExponentialField:
             return self.rationals.generator(position)
         if expression in self.indices:
             return self.rationals.generator(self.index_position(expression))
+        if sqrt(expression) in self.constants:
+            root = self.read(sqrt(expression))
+            return None if root is None else root**2
         if isinstance(expression, Pow):
             return self._read_power(expression.base, expression.exp)
         if isinstance(expression, (Add, Mul)):
@@ -101,6 +104,9 @@ class ExponentialField:
         if isinstance(exponent, Integer):
             element = self.read(base)
             return None if element is None else element ** int(exponent)
+        if isinstance(exponent, Rational) and exponent.q == 2 and sqrt(base) in self.constants:
+            element = self.read(sqrt(base))
+            return None if element is None else element ** int(exponent.p)
         slopes = linear_exponent(exponent, self.indices)
         if slopes is None:
             return None
@@ -163,7 +169,8 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
                     bases[decaying(base)] = None
                     pending.append(base)
             elif is_scalar(expression) and not expression.free_symbols & set(indices):
-                constants[expression] = None
+                half = isinstance(expression.exp, Rational) and expression.exp.q == 2
+                constants[sqrt(expression.base) if half else expression] = None
             else:
                 pending.extend(expression.args)
         elif isinstance(expression, (Add, Mul, Pow)) or not is_scalar(expression):
@@ -172,5 +179,7 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
             constants[expression] = None
         else:
             pending.extend(expression.args)
-    ordered = sorted(constants, key=lambda constant: constant.sort_key())
+    # A root is a generator in the place of its square.
+    kept = [constant for constant in constants if sqrt(constant) not in constants]
+    ordered = sorted(kept, key=lambda constant: constant.sort_key())
     return ExponentialField(tuple(ordered), tuple(sorted(bases, key=lambda base: base.sort_key())), indices)

@@ -7,6 +7,7 @@ Exit codes: 0 done, 1 a check failed or a compiler rejected our code, 2 bad inpu
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -198,6 +199,7 @@ def _say(content: str, encoding: str | None = None) -> None:
 
 def main() -> NoReturn:
     """Runs a command; an error is one line on standard error."""
+    gc.disable()  # a short process: collecting the garbage of imports costs more than it frees
     try:
         code = commands.main(standalone_mode=False) or 0
     except click.ClickException as error:

@@ -55,15 +55,16 @@ class ExponentialField:
         """All generators that depend on ``index``."""
         return (self.index_position(index), *self.power_positions(index))
 
-    def meaning(self, position: int) -> Expr:
-        """The SymPy expression that the generator at ``position`` stands for."""
+    def meaning(self, position: int, exponent: int = 1) -> Expr:
+        """The SymPy expression that the generator at ``position``, to the given power, stands for."""
         count = len(self.indices)
         if position < count:
-            return self.indices[position]
+            return Pow(self.indices[position], exponent)
         base, index = divmod(position - count, count)
         if base < len(self.bases):
-            return Pow(self.bases[base], self.indices[index])
-        return self.constants[position - count * (1 + len(self.bases))]
+            # Not Pow(beta**n, 2): SymPy would ask first whether it may multiply the exponents.
+            return Pow(self.bases[base], exponent * self.indices[index])
+        return Pow(self.constants[position - count * (1 + len(self.bases))], exponent)
 
     def number(self, value: int) -> Quotient:
         return self.rationals.number(value)
@@ -85,7 +86,7 @@ class ExponentialField:
             return self.rationals.generator(position)
         if expression in self.indices:
             return self.rationals.generator(self.index_position(expression))
-        if sqrt(expression) in self.constants:
+        if isinstance(expression, Symbol) and sqrt(expression) in self.constants:
             root = self.read(sqrt(expression))
             return None if root is None else root**2
         if isinstance(expression, Pow):
@@ -104,7 +105,7 @@ class ExponentialField:
         if isinstance(exponent, Integer):
             element = self.read(base)
             return None if element is None else element ** int(exponent)
-        if isinstance(exponent, Rational) and exponent.q == 2 and sqrt(base) in self.constants:
+        if _is_root(base, exponent) and sqrt(base) in self.constants:
             element = self.read(sqrt(base))
             return None if element is None else element ** int(exponent.p)
         slopes = linear_exponent(exponent, self.indices)
@@ -128,6 +129,11 @@ class ExponentialField:
                 return None
             result = result * inner
         return result
+
+
+def _is_root(base: Expr, exponent: Expr) -> bool:
+    """Whether ``base**exponent`` is an odd power of the square root of a symbol."""
+    return isinstance(base, Symbol) and isinstance(exponent, Rational) and exponent.q == 2
 
 
 def decaying(base: Expr) -> Expr:
@@ -169,8 +175,8 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
                     bases[decaying(base)] = None
                     pending.append(base)
             elif is_scalar(expression) and not expression.free_symbols & set(indices):
-                half = isinstance(expression.exp, Rational) and expression.exp.q == 2
-                constants[sqrt(expression.base) if half else expression] = None
+                root = sqrt(expression.base) if _is_root(expression.base, expression.exp) else expression
+                constants[root] = None
             else:
                 pending.extend(expression.args)
         elif isinstance(expression, (Add, Mul, Pow)) or not is_scalar(expression):
@@ -180,6 +186,7 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
         else:
             pending.extend(expression.args)
     # A root is a generator in the place of its square.
-    kept = [constant for constant in constants if sqrt(constant) not in constants]
+    squares = {root.base for root in constants if isinstance(root, Pow) and _is_root(root.base, root.exp)}
+    kept = [constant for constant in constants if constant not in squares]
     ordered = sorted(kept, key=lambda constant: constant.sort_key())
     return ExponentialField(tuple(ordered), tuple(sorted(bases, key=lambda base: base.sort_key())), indices)

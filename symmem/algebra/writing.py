@@ -75,7 +75,7 @@ def _arranged(field: ExponentialField, terms: dict[tuple[int, ...], int], positi
 
 
 def _powers(field: ExponentialField, exponents: tuple[int, ...]) -> list[Expr]:
-    return [Pow(field.meaning(p), e) for p, e in enumerate(exponents) if e]
+    return [field.meaning(p, e) for p, e in enumerate(exponents) if e]
 
 
 def _product(factors: list[Expr]) -> Expr:

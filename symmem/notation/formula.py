@@ -6,78 +6,102 @@ sign lives in `Term` only; an atom carries the name it has in the expression lan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from inspect import get_annotations
+from typing import Any, dataclass_transform
 
 
-@dataclass(frozen=True)
-class Formula:
+@dataclass_transform(frozen_default=True)
+class Node:
+    """A frozen record whose fields are its annotations; equal when class and fields are.
+
+    A dataclass in all but name: nineteen of those would be compiled anew at every start of the command line,
+    a fiftieth of what SymPy's own import takes.
+    """
+
+    __match_args__: tuple[str, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        type.__setattr__(cls, "__match_args__", tuple(get_annotations(cls)))
+
+    def __init__(self, *parts: Any) -> None:
+        names = self.__match_args__
+        missing = [getattr(type(self), name) for name in names[len(parts) :]]
+        for name, part in zip(names, (*parts, *missing), strict=True):
+            object.__setattr__(self, name, part)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__match_args__)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._parts()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._parts()))})"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen")
+
+
+class Formula(Node):
     """Anything that can be written."""
 
 
-@dataclass(frozen=True)
 class Number(Formula):
     """A natural number."""
 
     value: int
 
 
-@dataclass(frozen=True)
 class Atom(Formula):
     """A symbol, by its name in the expression language: theta, grad, lr, n, beta1, oo, ..."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class Literal(Formula):
     """Text of something outside the language, shown as it is."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(Node):
     negative: bool
     body: Formula
 
 
-@dataclass(frozen=True)
 class Sum(Formula):
     """Signed terms.  One negative term is how -x is written."""
 
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True)
 class Product(Formula):
     factors: tuple[Formula, ...]
 
 
-@dataclass(frozen=True)
 class Fraction(Formula):
     numerator: Formula
     denominator: Formula
 
 
-@dataclass(frozen=True)
 class Power(Formula):
     base: Formula
     exponent: Formula
 
 
-@dataclass(frozen=True)
 class Root(Formula):
     """The square root."""
 
     radicand: Formula
 
 
-@dataclass(frozen=True)
 class Absolute(Formula):
     body: Formula
 
 
-@dataclass(frozen=True)
 class Norm(Formula):
     """A norm of a vector; the index is () for Euclid's, (1,) and (1, eps) for the one-norms."""
 
@@ -85,7 +109,6 @@ class Norm(Formula):
     index: tuple[Formula, ...]
 
 
-@dataclass(frozen=True)
 class Call(Formula):
     """A function by name, elementary or opaque, applied to its arguments."""
 
@@ -93,14 +116,12 @@ class Call(Formula):
     arguments: tuple[Formula, ...]
 
 
-@dataclass(frozen=True)
 class Gradient(Formula):
     """The gradient with respect to theta of the scalar in the body."""
 
     body: Formula
 
 
-@dataclass(frozen=True)
 class Derivative(Formula):
     """The derivative tensor of a potential, applied to slots: nabla^order field(point)[slots].
 
@@ -115,7 +136,6 @@ class Derivative(Formula):
     repeat: int = 1
 
 
-@dataclass(frozen=True)
 class Directional(Formula):
     """The derivative of an opaque function without potential: D^k f(point)[slots]."""
 
@@ -124,7 +144,6 @@ class Directional(Formula):
     slots: tuple[Formula, ...]
 
 
-@dataclass(frozen=True)
 class Inner(Formula):
     """The inner product, left transposed times right."""
 
@@ -132,14 +151,12 @@ class Inner(Formula):
     right: Formula
 
 
-@dataclass(frozen=True)
 class Total(Formula):
     """The sum over the entries of a vector that has no shorter name."""
 
     body: Formula
 
 
-@dataclass(frozen=True)
 class BigSum(Formula):
     index: Formula
     lower: Formula

@@ -286,7 +286,8 @@ class _Reader:
             (left_scalar, left), (right_scalar, right) = map(self._slot, pair)
             scalar *= left_scalar * right_scalar
             if isinstance(right, Derivative) and right.field == "loss" and right.order > 2:
-                return scalar, replace(right, slots=(left, *right.slots))
+                slots = (left, *right.slots)
+                return scalar, Derivative(right.field, right.order, right.point, slots, right.repeat)
             return scalar, Inner(left, right)
         if vector == 1:
             return S.One, Total(inside.read(summand))

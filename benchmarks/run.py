@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
+import any_order
 import cold_start
 import double_sum
 import many_variables
@@ -22,6 +23,12 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     double_sum.heavy_ball_single,
     many_variables.bias_corrected_variables,
     many_variables.heavy_ball_variables,
+    any_order.gd_nine,
+    any_order.heavy_ball_nine,
+    any_order.heavy_ball_ten,
+    any_order.adamw_second,
+    any_order.adamw_third,
+    any_order.lie_series_route,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

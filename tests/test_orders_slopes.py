@@ -35,7 +35,7 @@ VALUES = {
     "eps": Rational(1, 2),
     "weight_decay": Rational(3, 10),
 }
-FORGETFUL = {**VALUES, "beta": Rational(3, 25), "beta1": Rational(3, 25), "beta2": Rational(2, 25)}
+FORGETFUL = {**VALUES, "beta": Rational(3, 50), "beta1": Rational(3, 50), "beta2": Rational(2, 35)}
 """The error of a step grows from nothing as the memory fills: a short memory lets few steps show the order."""
 METHODS = ["heavyball", "adamw"]
 

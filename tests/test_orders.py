@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from math import comb, factorial
 
 import mpmath
 import pytest
+from lie_series import lie_series
 from mpmath import mpf
 from sympy import Add, Expr, Function, Integer, Rational, S, Symbol, cancel, expand
 from sympy.core.function import AppliedUndef
+from truth import ZOO, literal_of, load, number_of
 
 import symmem
-from lie_series import lie_series
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.integrability import Obstruction
 from symmem.derivation.modified_loss import ModifiedLoss
@@ -27,14 +28,13 @@ from symmem.errors import DerivationError
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.vectors import relative_error
-from truth import ZOO, literal_of, load, number_of
 
 beta, theta, grad, lr = Symbol("beta"), Symbol("theta"), Symbol("grad"), Symbol("lr")
 D2L, D3L, D4L = Function("D2L"), Function("D3L"), Function("D4L")
 EXACT = mpf("1e-20")
 
 
-@lru_cache(maxsize=None)
+@cache
 def derived(name: str, order: int) -> Derivation:
     return symmem.derive(load(name), order=order)
 
@@ -195,7 +195,7 @@ def log_series(series: PowerSeries) -> PowerSeries:
     return total
 
 
-@lru_cache(maxsize=None)
+@cache
 def on_quadratic(expression: Expr) -> Expr:
     """The value at theta = 1 on the loss ``a theta^2 / 2`` with a = 1: every D2L is the identity, D3L is 0."""
     if isinstance(expression, AppliedUndef):

@@ -7,12 +7,13 @@ steps reach the asymptotic regime.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 
 import mpmath
 import pytest
 from mpmath import mpf
 from sympy import Add, Expr, Rational, Symbol
+from truth import load
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
@@ -22,7 +23,6 @@ from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.orders import fit_order
 from symmem.verification.vectors import Vector, distance
-from truth import load
 
 LOSS = coupled_loss(2)
 THETA = probe_point(2)
@@ -40,13 +40,13 @@ FORGETFUL = {**VALUES, "beta": Rational(3, 50), "beta1": Rational(3, 50), "beta2
 METHODS = ["heavyball", "adamw"]
 
 
-@lru_cache(maxsize=None)
+@cache
 def optimizer_of(name: str, forgetful: bool = False) -> Optimizer:
     optimizer, values = load(name), FORGETFUL if forgetful else VALUES
     return optimizer.with_values({p.name: values[p.name] for p in optimizer.parameters})
 
 
-@lru_cache(maxsize=None)
+@cache
 def direction(optimizer: Optimizer, order: int, n: int) -> Expr:
     """``F^(n) + M^(n)``; order 0 is F alone."""
     iteration = symmem.derive(optimizer, order=max(order, 1)).at(n)

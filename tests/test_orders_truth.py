@@ -9,12 +9,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 
 import mpmath
 import pytest
 from mpmath import mpf
 from sympy import Expr, Rational, Symbol
+from truth import ZOO, load
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
@@ -26,7 +27,6 @@ from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.ridges import potential_map
 from symmem.verification.vectors import Vector, distance, relative_error
-from truth import ZOO, load
 
 VALUES = {
     "beta": Rational(2, 5),
@@ -44,7 +44,7 @@ STEP_DEPENDENT = {"rmsprop", "rmsprop-torch", "signum", "lion", "lion-k"}
 """Gains that depend on n inside a Phi that is not linear: a given step is known to order 2 only."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def derived(name: str, order: int) -> Derivation:
     return symmem.derive(load(name), order=order)
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import pytest
 from sympy import Expr, Rational, Symbol
+from truth import LOSS, THETA, ZOO, literal_of, load
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.orders import Order, global_error, measured_order
-from truth import LOSS, THETA, ZOO, literal_of, load
 
 DIGITS = 20
 RATES = [Rational(1, 2**k) for k in (7, 8, 9)]
@@ -56,7 +56,12 @@ def order_of(
 def gentle(name: str) -> Optimizer:
     """Betas and eps at which the asymptotic regime is reached with few steps."""
     optimizer = load(name)
-    values = {"beta": Rational(3, 10), "beta1": Rational(3, 10), "beta2": Rational(2, 5), "eps": Rational(1, 2)}
+    values = {
+        "beta": Rational(3, 10),
+        "beta1": Rational(3, 10),
+        "beta2": Rational(2, 5),
+        "eps": Rational(1, 2),
+    }
     return optimizer.with_values({p.name: values[p.name] for p in optimizer.parameters if p.name in values})
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from math import factorial
 from typing import Any
 
 import mpmath
 import pytest
 from mpmath import mpf
+from truth import load
 
 from symmem.algebra.free_trees import differential, free, rooted, scalar, size
 from symmem.algebra.trees import Shape, Tree, trees
@@ -23,7 +24,6 @@ from symmem.derivation.orders import expansion
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.vectors import distance
-from truth import load
 
 Nested = tuple[Any, ...]
 """A step node is the sorted tuple of its branches, a branch is (label, sorted tuple of step nodes)."""
@@ -193,7 +193,7 @@ def free_automorphisms(edges: Edges, images: tuple[int, ...] = ()) -> int:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def rooted_trees(n: int) -> list[Nested]:
     return [rooted(tree) for tree in trees(ORDINARY, n)[n]]
 
@@ -263,7 +263,7 @@ def removals(tree: Nested) -> Iterator[tuple[Nested, Nested]]:
             yield tuple(sorted((*others, left))), subtree
 
 
-@lru_cache(maxsize=None)
+@cache
 def lie_power(tree: Nested, power: int) -> Fraction:
     """``(d_b^power b)(tree)`` with ``(d_b c)(tree) = sum over removals of c(left) b(subtree)``."""
     if power == 0:
@@ -271,7 +271,7 @@ def lie_power(tree: Nested, power: int) -> Fraction:
     return sum((lie_power(left, power - 1) * euler(subtree) for left, subtree in removals(tree)), Fraction(0))
 
 
-@lru_cache(maxsize=None)
+@cache
 def euler(tree: Nested) -> Fraction:
     """``b = a - sum_{j>=2} d_b^(j-1) b / j!``, a = 1 for the single node and 0 for all others."""
     higher = (lie_power(tree, j - 1) / factorial(j) for j in range(2, size(tree) + 1))

@@ -336,7 +336,10 @@ def test_the_step_of_gradient_descent_is_a_gradient_at_every_order() -> None:
 
 
 OBSTRUCTED = {
-    "heavy ball, flow": lambda order: (derived("heavyball", order).flow_loss, derived("heavyball", order).modified_equation),
+    "heavy ball, flow": lambda order: (
+        derived("heavyball", order).flow_loss,
+        derived("heavyball", order).modified_equation,
+    ),
     "nesterov, step": lambda order: (derived("nesterov", order).obstruction, derived("nesterov", order).coefficients),
     "gradient descent, flow": lambda order: (derived("gd", order).flow_loss, derived("gd", order).modified_equation),
 }  # fmt: skip

@@ -15,6 +15,7 @@ from symmem.declaration.reading import read_functions, read_momentum, read_param
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
+from symmem.notation.latex import latex
 
 __all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "VectorFunction"]
 
@@ -84,6 +85,20 @@ class Optimizer:
     def defaults(self) -> dict[str, Rational]:
         """Name -> default of every parameter."""
         return {parameter.name: parameter.default for parameter in self.parameters}
+
+    def _repr_latex_(self) -> str:
+        """Phi and the momentum variables, for a notebook."""
+        functions = {f.name: (f.latex, f.potential) for f in self.functions}
+
+        def tex(expression: Expr) -> str:
+            return latex(expression, names=self.symbols, functions=functions)
+
+        lines = [rf"\Phi &= {tex(self.phi)}"]
+        for position, m in enumerate(self.momentum, start=1):
+            kernel = "" if m.beta == 0 else rf"\sum_{{k=0}}^{{n}} ({tex(m.beta)})^{{k}}"
+            past = r"\boldsymbol{\theta}_{n}" if m.beta == 0 else r"\boldsymbol{\theta}_{n-k}"
+            lines.append(rf"m_{{{position}}} &= {tex(m.b)} \, {kernel} \Bigl[ {tex(m.g)} \Bigr]_{{{past}}}")
+        return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
 
     def with_values(self, values: Mapping[str, object]) -> Optimizer:
         """The optimizer with exact numbers in the place of these parameters, which are then gone."""

@@ -21,6 +21,7 @@ from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
 from symmem.errors import DerivationError
+from symmem.notation.latex import latex
 
 LONGEST_WRITTEN_SUM = 8
 """A finite sum with at most so many terms is written out at a given step."""
@@ -122,6 +123,16 @@ class Derivation:
             first, *rest = coefficients_at_step(self.optimizer, self.order, step)
             return MemorylessIteration(first, _powers_of_h(rest))
         return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
+
+    def _repr_latex_(self) -> str:
+        """The memoryless iteration in the limit, for a notebook."""
+        optimizer = self.optimizer
+        functions = {f.name: (f.latex, f.potential) for f in optimizer.functions}
+        lines = [
+            rf"\boldsymbol{{F}}_{{{j}}} &= {latex(value, names=optimizer.symbols, functions=functions)}"
+            for j, value in enumerate(self.coefficients)
+        ]
+        return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
 
 
 def derive(optimizer: Optimizer, order: int = 1) -> Derivation:

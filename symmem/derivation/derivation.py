@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sympy import Add, Expr, Integer, Sum
+from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.declaration.optimizer import Optimizer
@@ -20,6 +20,7 @@ from symmem.derivation.orders import expansion
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
+from symmem.derivation.writing_out import written_out
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
 
@@ -148,6 +149,4 @@ def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:
 
 def _at_step(expression: Expr, step: int) -> Expr:
     placed = expression.xreplace({STEP: Integer(step)})
-    if step > LONGEST_WRITTEN_SUM:
-        return placed
-    return placed.replace(Sum, lambda body, limits: Sum(body, limits).doit())
+    return written_out(placed) if step <= LONGEST_WRITTEN_SUM else placed

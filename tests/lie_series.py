@@ -26,7 +26,7 @@ def lie_series(optimizer: Optimizer, order: int) -> tuple[Series, Series]:
     memoryless: Series = []
     flow: Series = []
     update = _Update(optimizer)
-    # powers[i] = L_G^i g_l for every l, and L_G^i theta (so L_G^1 theta = G): each known as far as G is.
+    # The coefficient of h^j in Phi(m) needs G_0, ..., G_{j-1} only: nothing has to be solved.
     for j in range(order + 1):
         momenta = [
             [_momentum(variable.g, weights, flow, i) for i in range(j + 1)]

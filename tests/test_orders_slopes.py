@@ -96,7 +96,7 @@ def test_global_error(name: str, order: int) -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("name", ["heavyball", "adam"])
+@pytest.mark.parametrize("name", ["heavyball", "nesterov", "adam", "rmsprop", "signum"])
 def test_limit_form_with_a_shifted_start(name: str, order: int) -> None:
     """``theta_0 + h d_1 (+ h^2 d_2)`` gives the limit form the order of the finite one; one d less loses it."""
     derivation = symmem.derive(optimizer_of(name), order=order)

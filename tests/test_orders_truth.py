@@ -149,16 +149,13 @@ def test_third_order_at_a_given_step_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["heavyball", "nesterov", "adamw", "lion-bc"])
 def test_a_given_step_far_out_is_the_limit(name: str) -> None:
-    literal, theta = literal_of(load(name), 2), probe_point(2)
+    """n = 30: the transient is about n^3 0.4^n, 1e-8."""
+    literal, theta, rate = literal_of(load(name), 2), probe_point(2), Rational(1, 10)
     derivation = symmem.derive(load(name).with_values(literal.numbers), order=3)
-    iteration, limit = derivation.at(SETTLED), derivation.limit
-    rate = Rational(1, 10)
-    assert (
-        relative_error(number_of(iteration.F, literal, theta), number_of(limit.F, literal, theta))
-        < SETTLED_TOLERANCE
-    )
-    value = number_of(iteration.M, literal, theta, lr=rate)
-    assert relative_error(value, number_of(limit.M, literal, theta, lr=rate)) < SETTLED_TOLERANCE
+    iteration, limit = derivation.at(30), derivation.limit
+    for value, settled in ((iteration.F, limit.F), (iteration.M, limit.M)):
+        truth = number_of(settled, literal, theta, lr=rate)
+        assert relative_error(number_of(value, literal, theta, lr=rate), truth) < 1e-7
 
 
 @pytest.mark.parametrize("name", ["heavyball", "adamw"])

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sympy import Add, Expr, Mul, S, Symbol
+from sympy import Add, Expr, S, Symbol
 
 from symmem.algebra.atoms import is_scalar, momentum_symbol
 from symmem.algebra.directional import derivative
@@ -96,7 +96,7 @@ def _ratio(
     if not is_scalar(scale) or optimizer.momentum[first].g.is_Number:
         return None
     slopes = [derivative(phi, {momentum_symbol(index + 1): S.One}) for index in (first, other)]
-    if any(not slope.is_commutative or slope == 0 for slope in slopes):
+    if 0 in slopes:
         return None
     factor = collect(slopes[1] / slopes[0], scalars)
     return (factor, scale) if is_scalar(factor) else None
@@ -116,4 +116,4 @@ def is_linear(channels: Channels) -> bool:
     symbols = [channel.symbol for channel in channels.channels]
     slopes = [derivative(channels.phi, {symbol: S.One}) for symbol in symbols]
     constant = channels.phi.xreplace(dict.fromkeys(symbols, S.Zero)) == 0
-    return constant and all(is_scalar(slope) and isinstance(Mul(slope), Expr) for slope in slopes)
+    return constant and all(is_scalar(slope) for slope in slopes)

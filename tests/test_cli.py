@@ -22,7 +22,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from sympy import Expr, Float, Integer, Rational, Sum, Symbol, nsimplify, simplify, sympify
+from sympy import Expr, Float, Integer, Rational, S, Sum, Symbol, nsimplify, simplify, sympify
+from sympy.core.function import AppliedUndef
 
 import symmem
 from symmem.cli import main
@@ -154,6 +155,13 @@ def test_a_step_is_the_substitution(name: str, step: int) -> None:
     for key, symbolic in (("memoryless", d.F), ("correction", d.M)):
         expected = symbolic.xreplace({Symbol("n"): Integer(step)}).replace(
             Sum, lambda body, limits: Sum(body, limits).doit()
+        )
+        # No step has been taken before the first: a product with an empty sum is zero.
+        nothing = expected.replace(
+            lambda part: isinstance(part, AppliedUndef) and 0 in part.args, lambda _: S.Zero
+        )
+        expected = nothing.replace(
+            lambda part: isinstance(part, AppliedUndef) and 0 in part.args, lambda _: S.Zero
         )
         assert simplify(back(record, record[key]) - expected) == 0
 

@@ -441,3 +441,13 @@ def test_refusals(name: str) -> None:
     ask, word = REFUSED[name]
     with pytest.raises(DerivationError, match=word):
         ask()
+
+
+def test_a_far_step_with_symbolic_decays_is_refused_and_with_numbers_it_is_not() -> None:
+    with pytest.raises(DerivationError, match="put numbers in"):
+        derived("adamw", 3).at(11)
+    numbers = {"beta1": Rational(2, 5), "beta2": Rational(1, 4)}
+    far = symmem.derive(load("adamw").with_values(numbers), 3)
+    literal = literal_of(far.optimizer, {})
+    limit = number_of(far.limit.M, literal)
+    assert relative_error(number_of(far.at(30).M, literal), limit) < 1e-8

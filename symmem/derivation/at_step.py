@@ -21,11 +21,19 @@ from symmem.derivation.orders import expansion
 from symmem.derivation.scalars import scalars_of
 from symmem.errors import DerivationError
 
+MOST_SYMBOLIC_STEPS = 10
+"""Polynomials in several decays grow with the square of the step: beyond this a person would wait for minutes."""
+
 
 def coefficients_at_step(optimizer: Optimizer, order: int, step: int) -> tuple[Expr, ...]:
     """``F_0^(n), ..., F_order^(n)`` at n = ``step``, exact."""
     _require_constant_differentials(optimizer)
     scalars = scalars_of(optimizer)
+    if len(scalars.decays) > 1 and step > MOST_SYMBOLIC_STEPS:
+        raise DerivationError(
+            f"{optimizer.name}: step {step}: with several symbolic decays the exact coefficients of order {order} "
+            f"are out of reach beyond step {MOST_SYMBOLIC_STEPS}; put numbers in (--set), or ask for --limit"
+        )
     series = expansion(optimizer, order)
     memory = _Memory(optimizer, step)
     found = []

@@ -79,10 +79,13 @@ class _Differentiation:
 
     def _power(self, expression: Pow) -> Expr:
         base, exponent = expression.base, expression.exp
-        base_rate, exponent_rate = self.of(base), self.of(exponent)
-        return exponent * base ** (exponent - 1) * base_rate + (
-            log(base) * expression * exponent_rate if exponent_rate != 0 else S.Zero
-        )
+        # Parts that do not move are left out, not multiplied by zero: SymPy would first ask whether they are finite.
+        terms = []
+        if (rate := self.of(base)) != 0:
+            terms.append(exponent * base ** (exponent - 1) * rate)
+        if (rate := self.of(exponent)) != 0:
+            terms.append(log(base) * expression * rate)
+        return Add(*terms)
 
     def _applied(self, expression: AppliedUndef) -> Expr:
         if expression.func == TOTAL:

@@ -47,7 +47,8 @@ def potential(field: Expr) -> tuple[tuple[tuple[Expr, Expr], ...], tuple[Expr, .
             rest.append(term)
         else:
             found.append((scalar, parts[0]))
-            rest.append(scalar * parts[1])
+            if parts[1] != 0:
+                rest.append(scalar * parts[1])
     left = Add(*rest)
     return tuple(found), () if left == 0 else terms_of(left)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sympy import Abs, Expr, Integer, Mul, Pow, Rational, sign
+from sympy import Abs, Expr, Integer, Mul, Pow, Rational, nan, oo, sign, zoo
 
 from symmem.algebra.atoms import is_scalar
 
@@ -40,6 +40,8 @@ def substituted(expression: Expr, values: Mapping[Expr, Expr]) -> Expr:
                 known[part] = part
             elif isinstance(part, Pow):
                 known[part] = real_power(*arguments)
+            elif isinstance(part, Mul) and 0 in arguments and not any(a.has(zoo, nan, oo) for a in arguments):
+                known[part] = Integer(0)
             else:
                 known[part] = part.func(*arguments)
         return known[part]

@@ -5,10 +5,11 @@ The field behind the exponential-polynomial sums: SymPy's own fields do the same
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add, mul
 from typing import Any
 
 from flint import fmpz_mpoly_ctx
@@ -116,3 +117,13 @@ def quotient(numerator: Polynomial, denominator: Polynomial) -> Quotient:
     if denominator.leading_coefficient() < 0:
         numerator, denominator = -numerator, -denominator
     return Quotient(numerator, denominator)
+
+
+def product_of(elements: Iterable[Quotient]) -> Quotient:
+    """The product of at least one element."""
+    return reduce(mul, elements)
+
+
+def sum_of(elements: Iterable[Quotient]) -> Quotient:
+    """The sum of at least one element."""
+    return reduce(add, elements)

@@ -82,16 +82,20 @@ class Optimizer:
         return {parameter.name: parameter.latex for parameter in self.parameters}
 
     @property
+    def function_symbols(self) -> dict[str, tuple[str, str | None]]:
+        """Name -> (LaTeX, potential or None) of every opaque function, as the notation room takes them."""
+        return {function.name: (function.latex, function.potential) for function in self.functions}
+
+    @property
     def defaults(self) -> dict[str, Rational]:
         """Name -> default of every parameter."""
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def _repr_latex_(self) -> str:
         """Phi and the momentum variables, for a notebook."""
-        functions = {f.name: (f.latex, f.potential) for f in self.functions}
 
         def tex(expression: Expr) -> str:
-            return latex(expression, names=self.symbols, functions=functions)
+            return latex(expression, names=self.symbols, functions=self.function_symbols)
 
         lines = [rf"\Phi &= {tex(self.phi)}"]
         for position, m in enumerate(self.momentum, start=1):

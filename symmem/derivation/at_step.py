@@ -11,7 +11,7 @@ from __future__ import annotations
 from sympy import Expr, Integer
 
 from symmem.algebra.atoms import STEP
-from symmem.algebra.rational import Quotient
+from symmem.algebra.rational import Quotient, product_of, sum_of
 from symmem.algebra.trees import Branch, Tree
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.channels import Channels, channels_of, is_linear
@@ -82,7 +82,7 @@ class _Memory:
             factors = [self._mean(branch) for branch in tree.branches]
             # A leaf sees its channel on a constant history: the whole weight, 1 where the gain is constant.
             factors = factors or [[self._total(0, k) for k in range(self._step + 1)]]
-            self._increments[tree] = [_multiplied(column) for column in zip(*factors, strict=True)]
+            self._increments[tree] = [product_of(column) for column in zip(*factors, strict=True)]
         return self._increments[tree]
 
     def _position(self, tree: Tree) -> list[Quotient]:
@@ -96,9 +96,9 @@ class _Memory:
     def _mean(self, branch: Branch) -> list[Quotient]:
         if branch not in self._means:
             children = [self._position(child) for child in branch.children]
-            products = [_multiplied(column) for column in zip(*children, strict=True)]
+            products = [product_of(column) for column in zip(*children, strict=True)]
             self._means[branch] = [
-                _added([self._weights[branch.label][self._step - k][j] * products[k + j]
+                sum_of([self._weights[branch.label][self._step - k][j] * products[k + j]
                         for j in range(self._step - k + 1)])
                 for k in range(self._step + 1)
             ]  # fmt: skip
@@ -107,7 +107,7 @@ class _Memory:
     def _total(self, label: int, k: int) -> Quotient:
         if len(self._weights) > 1:
             return self._field.number(1)
-        return _added(self._weights[label][self._step - k]) / self._whole
+        return sum_of(self._weights[label][self._step - k]) / self._whole
 
 
 def _weights(optimizer: Optimizer, system: Channels, step: int) -> list[list[list[Quotient]]]:
@@ -138,17 +138,3 @@ def _whole_weight(optimizer: Optimizer) -> Quotient:
     if element is None:
         raise DerivationError(f"{optimizer.name}: the gain {channel.gain} is not rational in the parameters")
     return element
-
-
-def _multiplied(elements: tuple[Quotient, ...]) -> Quotient:
-    result = elements[0]
-    for element in elements[1:]:
-        result = result * element
-    return result
-
-
-def _added(elements: list[Quotient]) -> Quotient:
-    result = elements[0]
-    for element in elements[1:]:
-        result = result + element
-    return result

@@ -128,7 +128,7 @@ class Derivation:
     def _repr_latex_(self) -> str:
         """The memoryless iteration in the limit, for a notebook."""
         optimizer = self.optimizer
-        functions = {f.name: (f.latex, f.potential) for f in optimizer.functions}
+        functions = optimizer.function_symbols
         lines = [
             rf"\boldsymbol{{F}}_{{{j}}} &= {latex(value, names=optimizer.symbols, functions=functions)}"
             for j, value in enumerate(self.coefficients)

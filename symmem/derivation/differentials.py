@@ -8,8 +8,6 @@ fill the slots, so that the results share their parts.
 
 from __future__ import annotations
 
-from functools import cache
-
 from sympy import Expr, Function, Integer, S
 
 from symmem.algebra.directional import along, derivative
@@ -20,8 +18,10 @@ from symmem.derivation.channels import channels_of
 from symmem.derivation.passes import collect
 from symmem.derivation.scalars import scalars_of
 
-SLOT = Function("slot")
-"""``slot(i)`` is a constant vector to every rule of the algebra: the place of the i-th direction."""
+
+def slot(position: int) -> Expr:
+    """A constant vector to every rule of the algebra: the place of the direction with this position."""
+    return Function("slot")(Integer(position))
 
 
 class Differentials:
@@ -33,6 +33,7 @@ class Differentials:
         self._known: dict[Tree | Branch, Expr] = {}
         self._frozen = {channel.symbol: channel.gain * channel.g for channel in self._system.channels}
         self._step_templates: dict[Labels, Expr] = {(): self._system.phi}
+        self._frozen_steps: dict[Labels, Expr] = {}
         self._branch_templates: dict[tuple[int, int], Expr] = {}
 
     @property
@@ -59,20 +60,23 @@ class Differentials:
         return self._known[branch]
 
     def _filled(self, template: Expr, directions: list[Expr]) -> Expr:
-        slots = {SLOT(Integer(position)): direction for position, direction in enumerate(directions)}
+        slots = {slot(position): direction for position, direction in enumerate(directions)}
         return collect(template.xreplace(slots), self._scalars)
 
     def _step_template(self, labels: Labels) -> Expr:
         """``D^r Phi[slot_0, ..., slot_{r-1}]`` as a function of the channels."""
         if labels not in self._step_templates:
             symbol = self._system.channels[labels[-1]].symbol
-            slot = SLOT(Integer(len(labels) - 1))
-            self._step_templates[labels] = derivative(self._step_template(labels[:-1]), {symbol: slot})
+            lower = self._step_template(labels[:-1])
+            self._step_templates[labels] = derivative(lower, {symbol: slot(len(labels) - 1)})
         return self._step_templates[labels]
 
-    @cache  # noqa: B019  # lives as long as the differentials of one optimizer
     def _frozen_step(self, labels: Labels) -> Expr:
-        return collect(substituted(self._step_template(labels), self._frozen), self._scalars)
+        """The template at the frozen point."""
+        if labels not in self._frozen_steps:
+            placed = substituted(self._step_template(labels), self._frozen)
+            self._frozen_steps[labels] = collect(placed, self._scalars)
+        return self._frozen_steps[labels]
 
     def _branch_template(self, label: int, arity: int) -> Expr:
         """``D^m (scale g)[slot_0, ..., slot_{m-1}]``."""
@@ -82,6 +86,6 @@ class Differentials:
                 found = channel.scale * channel.g
             else:
                 lower = self._branch_template(label, arity - 1)
-                found = derivative(lower, along(SLOT(Integer(arity - 1)))) if lower != 0 else S.Zero
+                found = derivative(lower, along(slot(arity - 1))) if lower != 0 else S.Zero
             self._branch_templates[label, arity] = found
         return self._branch_templates[label, arity]

@@ -16,7 +16,7 @@ from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
-from symmem.algebra.rational import Quotient, quotient
+from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.sums import definite_sum, limit
 from symmem.algebra.writing import numeric_factor, write
 from symmem.declaration.interval import Interval
@@ -55,7 +55,7 @@ class Scalars:
             if any(part is None for part in parts):
                 return None
             lists = [part for part in parts if part is not None]
-            return merge(self, (_multiply(choice) for choice in product(*lists)))
+            return merge(self, (product_of(choice) for choice in product(*lists)))
         element = self.field.read(scalar)
         return None if element is None else [element]
 
@@ -187,10 +187,3 @@ def _is_fraction(base: Expr) -> bool:
 
 def _chain(parts: Iterable[list[Quotient] | None]) -> list[Quotient]:
     return [element for part in parts if part is not None for element in part]
-
-
-def _multiply(elements: tuple[Quotient, ...]) -> Quotient:
-    result = elements[0]
-    for element in elements[1:]:
-        result = result * element
-    return result

@@ -12,13 +12,14 @@ The start-up shift d_2 is a sum of the same parts.
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Function, Integer, Mul, Rational, S, Sum, oo
+from sympy import Add, Expr, Integer, Mul, Rational, S, Sum, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, momentum_symbol, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.sums import NoLimitError, definite_sum
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
+from symmem.derivation.differentials import slot
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains
 from symmem.derivation.grouping import group
 from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
@@ -26,7 +27,7 @@ from symmem.derivation.orders import expansion
 from symmem.derivation.passes import collect, distribute
 from symmem.derivation.scalars import Scalars, scalars_of
 
-_SLOTS = (Function("slot")(Integer(0)), Function("slot")(Integer(1)))
+_SLOTS = (slot(0), slot(1))
 
 
 def second_coefficient(optimizer: Optimizer) -> Expr:

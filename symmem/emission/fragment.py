@@ -7,7 +7,7 @@ import re
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.render import render
-from symmem.emission.report import At, Section, functions_of, sections
+from symmem.emission.report import At, Section, sections
 from symmem.emission.words import Words
 from symmem.notation.latex import latex_lines
 
@@ -47,7 +47,7 @@ def _decimals(source: str) -> str:
 
 
 def _section(section: Section, derivation: Derivation) -> dict[str, object]:
-    names, functions = derivation.optimizer.symbols, functions_of(derivation)
+    names, functions = derivation.optimizer.symbols, derivation.optimizer.function_symbols
     equations = [
         {
             "label": equation.label.latex,

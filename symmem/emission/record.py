@@ -9,7 +9,7 @@ from sympy import Expr
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.decimals import long_integers
-from symmem.emission.report import At, functions_of, iteration_at
+from symmem.emission.report import At, iteration_at
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
 
@@ -62,7 +62,9 @@ class _Writer:
     def write(self, expression: Expr) -> dict[str, str]:
         optimizer = self._derivation.optimizer
         with long_integers():
-            written = latex(expression, names=optimizer.symbols, functions=functions_of(self._derivation))
+            written = latex(
+                expression, names=optimizer.symbols, functions=self._derivation.optimizer.function_symbols
+            )
             return {"sympy": str(expression), "latex": written}
 
     def one(self, part: str) -> dict[str, str] | None:

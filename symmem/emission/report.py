@@ -19,7 +19,7 @@ from symmem.emission.decimals import decimal, power_digits, shown
 from symmem.emission.words import Label, Words, found, marked, mathematics
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
-from symmem.notation.symbols import Functions, superscript
+from symmem.notation.symbols import superscript
 from symmem.notation.text import text
 
 At = int | Literal["n", "limit"]
@@ -74,11 +74,6 @@ def iteration_at(derivation: Derivation, at: At) -> MemorylessIteration:
             f"{most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
         )
     return derivation.at(at)
-
-
-def functions_of(derivation: Derivation) -> Functions:
-    """The opaque functions, as the notation room takes them."""
-    return {f.name: (f.latex, f.potential) for f in derivation.optimizer.functions}
 
 
 def _readable(section: Section) -> Section:
@@ -147,7 +142,7 @@ def _step(derivation: Derivation, loss: ModifiedLoss) -> Words:
     if loss.decay == 0:
         return marked("`theta <- theta - h P grad L~`")
     decay = shown(loss.decay * THETA)
-    names, functions = derivation.optimizer.symbols, functions_of(derivation)
+    names, functions = derivation.optimizer.symbols, derivation.optimizer.function_symbols
     unicode, ascii_ = (
         text(decay, names=names, functions=functions, width=10**6, unicode=alphabet)
         for alphabet in (True, False)

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import MOMENTUM_NAME, terms_of
 from symmem.derivation.derivation import Derivation
 from symmem.emission.decimals import decimal, shown
-from symmem.emission.report import At, Section, functions_of, sections
+from symmem.emission.report import At, Section, sections
 from symmem.emission.words import Label, Words, mathematics
 from symmem.notation.symbols import unicode_of
 from symmem.notation.text import text
@@ -154,7 +154,7 @@ class _Writer:
         return text(
             value,
             names=self.derivation.optimizer.symbols,
-            functions=functions_of(self.derivation),
+            functions=self.derivation.optimizer.function_symbols,
             width=width,
             unicode=self.style.unicode,
             prefix=prefix,

@@ -70,6 +70,7 @@ def python_module(
             "has_totals": _calls("_total", bodies),
             "has_zeros": _calls("_zeros", bodies),
             "has_steps": _calls("_steps", bodies),
+            "has_numbers": any("math." in line for body in bodies.values() for line in body),
         },
     )
 

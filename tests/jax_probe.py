@@ -39,9 +39,10 @@ def _served(ridges: tuple[Ridge, ...]) -> Callable[..., Any]:
 
 
 def _along(field: Callable[[Any], Any], *vectors: Any) -> Callable[[Any], Any]:
-    for vector in vectors:
-        field = (lambda inner, v: lambda x: jax.jvp(inner, (x,), (v,))[1])(field, vector)
-    return field
+    if not vectors:
+        return field
+    *rest, last = vectors
+    return lambda x: jax.jvp(_along(field, *rest), (x,), (last,))[1]
 
 
 def _ridge(ridge: Ridge, point: Any) -> Any:

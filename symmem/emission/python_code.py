@@ -6,7 +6,6 @@ The lines call a few small functions that the template of each target defines: `
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -215,12 +214,9 @@ def signature(name: str, arguments: Sequence[str]) -> list[str]:
 
 
 def raised(reason: str) -> list[str]:
-    """``raise ValueError(reason)``, a long reason as adjacent strings."""
-    words = reason.replace("\\", "\\\\").replace('"', "'")
-    if len(words) < WIDTH - 40:
-        return [f'raise ValueError("{words}")']
-    pieces = textwrap.wrap(words, WIDTH - 24, drop_whitespace=False, break_long_words=False)
-    return ["raise ValueError(", *(f'{INDENT}"{piece}"' for piece in pieces), ")"]
+    """``raise ValueError(reason)``."""
+    words = reason.replace("\\", "/").replace('"', "'")
+    return call("raise ", "ValueError", [f'"{words}"'], WIDTH - 2 * len(INDENT))
 
 
 def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:

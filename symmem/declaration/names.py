@@ -21,6 +21,7 @@ _NUMBERED_WORD = re.compile(r"[md][0-9]+")
 _IN_FORMULAS = "theta grad lr n s r k h loss total pi E I oo zoo nan inf max min Abs Sum"
 _IN_EMITTED_CODE = (
     "hvp out memoryless correction step direction modified_loss preconditioner np numpy torch jax jnp math "
+    "g value kernel vectors scalars learning_rate maximize limit strength every target module process_group "
     "self params closure state group pow fabs NAN INFINITY NULL EOF errno stdin stdout stderr"
 )
 _IN_C = (

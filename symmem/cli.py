@@ -110,12 +110,39 @@ def derive(  # noqa: PLR0917  # one argument for each option
     at: At = "limit" if limit else "n" if at_step is None else at_step
     with _progress(f"deriving {optimizer.name} to order {order} ..."):
         content = _formatted(derivation, at, form, quadratic, output)
+    _write(content, output)
+
+
+@commands.command(short_help="The iteration as code that stands by itself.")
+@NAME
+@click.option(
+    "--target",
+    required=True,
+    type=click.Choice(["numpy", "json"]),
+    help="The language of the output.",
+)
+@click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
+@click.option("-o", "output", metavar="PATH", help="Write to a file instead of standard output.")
+def emit(name: str, target: str, order: int, output: str | None) -> None:
+    """The memoryless iteration as code that stands by itself: no part of it needs symmem."""
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.targets import TEXTS
+
+    optimizer = load(name)
+    with _progress(f"emitting {optimizer.name} for {target} ..."):
+        content = TEXTS[target](derive_optimizer(optimizer, order))
+    _write(content, output)
+
+
+def _write(content: str, output: str | None) -> None:
+    """To standard output, or to a file that is there whole or not at all."""
     if output is None:
         _say(content)
-    else:
-        from symmem.emission.files import write_whole
+        return
+    from symmem.emission.files import write_whole
 
-        write_whole(output, content)
+    write_whole(output, content)
 
 
 @contextmanager

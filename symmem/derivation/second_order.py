@@ -120,9 +120,13 @@ def _curvature(g: Expr, optimizer: Optimizer) -> Expr:
     bend = derivative(derivative(g, along(_SLOTS[0])), along(_SLOTS[1]))
     if bend == 0:
         return S.Zero
-    past = frozen_update(optimizer, gains(optimizer)).xreplace({STEP: PAST})
-    rest = _partial_sum(optimizer, PAST, STEP)
     scalars = scalars_of(optimizer)
+    steps = past_terms(optimizer)
+    if all(PAST not in step.free_symbols for step in steps):
+        # R(s) = (n - s) F, and F stays whole: its curvature is one contraction, not one for every pair of terms.
+        whole = Add(*steps)
+        return (2 * (STEP - PAST) - 1) * bend.xreplace({_SLOTS[0]: whole, _SLOTS[1]: whole})
+    past, rest = Add(*steps), _partial_sum(optimizer, PAST, STEP)
     parts = []
     for left in terms_of(distribute(collect(past, scalars))):
         for right in terms_of(distribute(collect(2 * rest - past, scalars))):

@@ -37,6 +37,11 @@ def terminal_report(derivation: Derivation, at: At, style: Style, *, quadratic: 
     return "\n\n".join(blocks) + "\n"
 
 
+def section_lines(derivation: Derivation, section: Section, style: Style) -> list[str]:
+    """One section of the report, as lines."""
+    return _Writer(derivation, style).section(section).split("\n")
+
+
 @dataclass(frozen=True)
 class _Writer:
     derivation: Derivation

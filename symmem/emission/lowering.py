@@ -1,0 +1,78 @@
+"""Derivation -> Program: the one place where formulas become code.
+
+Each routine is lowered as one expression, ``theta - lr (F + M)`` for the step, so that it needs no more derivative
+contractions than its formula has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import Expr
+
+from symmem.algebra.atoms import LR, THETA
+from symmem.derivation.derivation import Derivation
+from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.emission.blocks import Block, Names
+from symmem.emission.program import LossProgram, Program, Routine, Unavailable, Variants
+from symmem.errors import DerivationError
+
+
+def lower(derivation: Derivation) -> Program:
+    """The program of a derivation: the memoryless update, its correction, the step, and the modified loss."""
+    optimizer = derivation.optimizer
+    names = frozenset(parameter.name for parameter in optimizer.parameters)
+
+    def variants(formula: Callable[[Expr, Expr], Expr], needs_correction: bool) -> Variants:
+        def finite() -> Expr:
+            return formula(derivation.F, derivation.M if needs_correction else derivation.F)
+
+        def limit() -> Expr:
+            return formula(derivation.limit.F, derivation.limit.M)
+
+        return Variants(
+            _attempt(finite, names, "take the limit, n=None"), _attempt(limit, names, "give a step n")
+        )
+
+    found = derivation.modified_loss
+    return Program(
+        optimizer=optimizer,
+        order=derivation.order,
+        memoryless=variants(lambda update, _: update, needs_correction=False),
+        correction=variants(lambda _, correction: correction, needs_correction=True),
+        step=variants(lambda update, correction: THETA - LR * (update + correction), needs_correction=True),
+        loss=None if found is None else _loss(found, names),
+        obstruction=None if derivation.obstruction is None else derivation.obstruction.reason,
+    )
+
+
+def routine(expression: Expr, taken: frozenset[str]) -> Routine:
+    """The routine of a vector; its last statement computes the result entry by entry."""
+    block = Block(Names(taken))
+    result = block.finish(expression)
+    return Routine(block.statements(), result)
+
+
+def scalar_routine(expression: Expr, taken: frozenset[str]) -> Routine:
+    """The routine of a number."""
+    block = Block(Names(taken))
+    result = block.finish_scalar(expression)
+    return Routine(block.statements(), result)
+
+
+def _attempt(formula: Callable[[], Expr], taken: frozenset[str], advice: str) -> Routine | Unavailable:
+    try:
+        return routine(formula(), taken)
+    except DerivationError as error:
+        # What the command line advises is of no use to somebody who calls a function.
+        return Unavailable(f"{str(error).partition(';')[0]}; {advice}")
+
+
+def _loss(found: ModifiedLoss, taken: frozenset[str]) -> LossProgram:
+    return LossProgram(
+        potential=scalar_routine(found.potential, taken),
+        preconditioner=routine(found.preconditioner, taken),
+        decay=None if found.decay == 0 else scalar_routine(found.decay, taken),
+        regime=found.regime,
+        rate=found.rate,
+    )

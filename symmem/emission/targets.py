@@ -1,0 +1,20 @@
+"""The targets that are one text: each turns a derivation into the content of one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from symmem.derivation.derivation import Derivation
+from symmem.emission.numpy_module import numpy_module
+from symmem.emission.record import record
+
+
+def _json(derivation: Derivation) -> str:
+    return json.dumps(record(derivation, "n"), indent=2) + "\n"
+
+
+TEXTS: Mapping[str, Callable[[Derivation], str]] = {
+    "numpy": numpy_module,
+    "json": _json,
+}

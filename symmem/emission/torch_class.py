@@ -22,7 +22,6 @@ def class_values(optimizer: Optimizer, writer: PythonWriter) -> dict[str, object
     form = group_form(optimizer)
     return {
         "arguments": _arguments(optimizer),
-        "opaque": [function.name for function in optimizer.functions],
         "decays": len(form.memories),
         "is_linear": form.is_linear,
         "past_scalars": [scalar.name.name for scalar in form.past_scalars],

@@ -16,7 +16,7 @@ MAX_NAME = 64
 MAX_TEXT = 500
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_NUMBERED_WORD = re.compile(r"[md][0-9]+")
+_NUMBERED_WORD = re.compile(r"(m|d|hv|way)[0-9]+")
 
 _IN_FORMULAS = "theta grad lr n s r k h loss total pi E I oo zoo nan inf max min Abs Sum"
 _IN_EMITTED_CODE = (

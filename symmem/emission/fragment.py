@@ -9,7 +9,8 @@ from symmem.derivation.derivation import Derivation
 from symmem.emission.render import render
 from symmem.emission.report import At, Section, sections
 from symmem.emission.words import Words
-from symmem.notation.latex import latex_lines
+from symmem.notation.latex import TEXT_WIDTH, latex_lines
+from symmem.notation.tex_size import EQUALS, width
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
@@ -48,11 +49,16 @@ def _decimals(source: str) -> str:
 
 def _section(section: Section, derivation: Derivation) -> dict[str, object]:
     names, functions = derivation.optimizer.symbols, derivation.optimizer.function_symbols
+    labels = [f"{equation.label.latex} =" for equation in section.equations]
+    room = TEXT_WIDTH - max(map(width, labels), default=0) + EQUALS
     equations = [
         {
             "label": equation.label.latex,
             "lines": [
-                _decimals(line) for line in latex_lines(equation.value, names=names, functions=functions)
+                _decimals(line)
+                for line in latex_lines(
+                    equation.value, names=names, functions=functions, ems=room, start=EQUALS
+                )
             ],
         }
         for equation in section.equations

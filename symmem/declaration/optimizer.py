@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sympy import Expr, Rational, Symbol
 
 from symmem.declaration import bounded
+from symmem.declaration.citation import Citation, read_citations
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
@@ -41,6 +42,7 @@ class Optimizer:
     reference: str = ""
     functions: tuple[VectorFunction, ...] = ()
     torch: TorchSpelling | None = None
+    citations: tuple[Citation, ...] = ()
     source: str | None = field(default=None, compare=False)
     values: tuple[tuple[str, Rational], ...] = ()
 
@@ -71,6 +73,7 @@ class Optimizer:
             "parameters": parameters,
             "functions": read_functions(self.functions),
             "torch": read_torch(self.torch),
+            "citations": read_citations(self.citations),
             "values": tuple((name, exact_number(value)) for name, value in self.values),
         }
         for name, value in fields.items():

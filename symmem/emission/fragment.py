@@ -8,15 +8,11 @@ from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.render import render
 from symmem.emission.report import At, Section, sections
+from symmem.emission.tex_text import escape
 from symmem.emission.words import Words
 from symmem.notation.latex import TEXT_WIDTH, latex_lines
 from symmem.notation.tex_size import EQUALS, width
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
-    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
-}  # fmt: skip
 _DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
 
@@ -27,16 +23,11 @@ def latex_report(derivation: Derivation, at: At, *, quadratic: bool = False) -> 
     return render("latex/derivation.tex.jinja", {"version": __version__, "title": title, "sections": parts})
 
 
-def escape(words: str) -> str:
-    """Plain text with LaTeX's special characters made harmless."""
-    return "".join(_SPECIAL.get(character, character) for character in words)
-
-
 def _sentence(words: Words) -> str:
-    return "".join(escape(part) if isinstance(part, str) else f"${_decimals(part.latex)}$" for part in words)
+    return "".join(escape(part) if isinstance(part, str) else f"${decimals(part.latex)}$" for part in words)
 
 
-def _decimals(source: str) -> str:
+def decimals(source: str) -> str:
     r"""Decimals as mathematics: \text{1.5e-7} is 1.5 \cdot 10^{-7}."""
 
     def written(match: re.Match[str]) -> str:
@@ -55,7 +46,7 @@ def _section(section: Section, derivation: Derivation) -> dict[str, object]:
         {
             "label": equation.label.latex,
             "lines": [
-                _decimals(line)
+                decimals(line)
                 for line in latex_lines(
                     equation.value, names=names, functions=functions, ems=room, start=EQUALS
                 )

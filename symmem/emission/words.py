@@ -48,6 +48,19 @@ _LATEX = {
     "->": r"\to",
     **{letter: rf"\boldsymbol{{{letter}}}" for letter in "FMGdm"},
 }
+_MACROS = {
+    **_LATEX,
+    "theta": r"\btheta",
+    "theta'": r"\dot{\btheta}",
+    "Phi": r"\update",
+    "L": r"\loss",
+    "L~": r"\modloss",
+    "P": r"\precond",
+    "h": r"\lr",
+    "g": r"\gfun",
+    "m": r"\mom",
+    **{letter: rf"\b{letter}" for letter in "FMGd"},
+}
 _IN_A_SENTENCE = re.compile(r"\bO\(h(?:\^\d+)?\)|\btheta_0(?: \+ h(?:\^\d+)? d_\d+)*|\bd_\d+|\bg_l\b|\bPhi\b")
 
 
@@ -59,8 +72,18 @@ def mathematics(source: str, names: Mapping[str, str] | None = None) -> Label:
     known = names or {}
     tokens = _TOKEN.findall(source)
     unicode = "".join(_unicode_token(token, known) for token in tokens)
-    latex = " ".join(_latex_token(token, known) for token in tokens if not token.isspace())
-    return Label(unicode.replace("∇ ", "∇"), source, re.sub(r"(?<=[(\[]) | (?=[)\]^,])|(?<=\bO) ", "", latex))
+    latex = " ".join(_latex_token(token, known, _LATEX) for token in tokens if not token.isspace())
+    return Label(unicode.replace("∇ ", "∇"), source, _closed_up(latex))
+
+
+def _closed_up(latex: str) -> str:
+    return re.sub(r"(?<=[(\[]) | (?=[)\]^,])|(?<=\bO) ", "", latex)
+
+
+def in_macros(label: Label, names: Mapping[str, str] | None = None) -> str:
+    """The mathematics in the macros of a paper."""
+    tokens = (token for token in _TOKEN.findall(label.ascii) if not token.isspace())
+    return _closed_up(" ".join(_latex_token(token, names or {}, _MACROS) for token in tokens))
 
 
 def marked(sentence: str, names: Mapping[str, str] | None = None) -> Words:
@@ -90,10 +113,10 @@ def _unicode_token(token: str, names: Mapping[str, str]) -> str:
     return token
 
 
-def _latex_token(token: str, names: Mapping[str, str]) -> str:
+def _latex_token(token: str, names: Mapping[str, str], table: Mapping[str, str]) -> str:
     if token in names:
         return names[token]
     if token.startswith("^") and len(token) > 1:
         return f"^{{{token[1:]}}}"
     stem, _, index = token.partition("_")
-    return _LATEX.get(stem, stem) + (f"_{{{index}}}" if index else "")
+    return table.get(stem, stem) + (f"_{{{index}}}" if index else "")

@@ -15,7 +15,6 @@ FIELDS = (
     "institution", "howpublished", "note", "doi", "url",
 )  # fmt: skip
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9:_-]{0,63}")
-_REQUIRED = ("author", "title", "year")
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Citation:
                     f"unknown key {quote(name)}; known are {', '.join(FIELDS)}{suggestion(name, FIELDS)}"
                 )
             check_line(name, value)
-        for name in _REQUIRED:
+        for name in ("title",) if self.type == "misc" else ("author", "title", "year"):
             if not dict(self.fields).get(name):
                 raise DeclarationError(f"{name} is missing; a citation has author, title and year")
 

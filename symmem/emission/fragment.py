@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
+from symmem.emission.decimals import in_latex
 from symmem.emission.render import render
 from symmem.emission.report import At, Section, sections
 from symmem.emission.tex_text import escape
 from symmem.emission.words import Words
 from symmem.notation.latex import TEXT_WIDTH, latex_lines
 from symmem.notation.tex_size import EQUALS, width
-
-_DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
 
 def latex_report(derivation: Derivation, at: At, *, quadratic: bool = False) -> str:
@@ -24,18 +21,7 @@ def latex_report(derivation: Derivation, at: At, *, quadratic: bool = False) -> 
 
 
 def _sentence(words: Words) -> str:
-    return "".join(escape(part) if isinstance(part, str) else f"${decimals(part.latex)}$" for part in words)
-
-
-def decimals(source: str) -> str:
-    r"""Decimals as mathematics: \text{1.5e-7} is 1.5 \cdot 10^{-7}."""
-
-    def written(match: re.Match[str]) -> str:
-        mantissa, sign, exponent = match.groups()
-        minus = "-" if sign == "-" else ""
-        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{minus}{exponent}}}"
-
-    return _DECIMAL.sub(written, source)
+    return "".join(escape(part) if isinstance(part, str) else f"${in_latex(part.latex)}$" for part in words)
 
 
 def _section(section: Section, derivation: Derivation) -> dict[str, object]:
@@ -46,7 +32,7 @@ def _section(section: Section, derivation: Derivation) -> dict[str, object]:
         {
             "label": equation.label.latex,
             "lines": [
-                decimals(line)
+                in_latex(line)
                 for line in latex_lines(
                     equation.value, names=names, functions=functions, ems=room, start=EQUALS
                 )

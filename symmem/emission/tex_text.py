@@ -42,7 +42,7 @@ def _command(character: str) -> str:
     known = _SPECIAL.get(character) or _CHARACTERS.get(character) or _GREEK.get(character)
     if known:
         return known
-    base, *marks = unicodedata.normalize("NFD", character)
+    base, *marks = list(unicodedata.normalize("NFD", character))
     if base.isascii() and base.isalpha() and all(mark in _ACCENTS for mark in marks) and marks:
         letter = (
             {"i": r"\i", "j": r"\j"}.get(base, base) if marks[0] in "\u0300\u0301\u0302\u0303\u0308" else base

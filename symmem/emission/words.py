@@ -41,11 +41,13 @@ _LATEX = {
     "theta'": r"\dot{\boldsymbol{\theta}}",
     "Phi": r"\Phi",
     "mu": r"\mu",
+    "l": r"\ell",
     "L": r"\mathcal{L}",
     "L~": r"\tilde{\mathcal{L}}",
     "grad": r"\nabla",
     "<-": r"\leftarrow",
     "->": r"\to",
+    "inf": r"\infty",
     **{letter: rf"\boldsymbol{{{letter}}}" for letter in "FMGdm"},
 }
 _MACROS = {
@@ -61,7 +63,9 @@ _MACROS = {
     "m": r"\mom",
     **{letter: rf"\b{letter}" for letter in "FMGd"},
 }
-_IN_A_SENTENCE = re.compile(r"\bO\(h(?:\^\d+)?\)|\btheta_0(?: \+ h(?:\^\d+)? d_\d+)*|\bd_\d+|\bg_l\b|\bPhi\b")
+_IN_A_SENTENCE = re.compile(
+    r"\bO\(h(?:\^\d+)?\)|\btheta_0(?: \+ h(?:\^\d+)? d_\d+)*|\bd_\d+|\bg_l\b|\bPhi\b|[\[(]-?[\w.]+, [\w.]+[\])]"
+)
 
 
 def mathematics(source: str, names: Mapping[str, str] | None = None) -> Label:
@@ -119,4 +123,4 @@ def _latex_token(token: str, names: Mapping[str, str], table: Mapping[str, str])
     if token.startswith("^") and len(token) > 1:
         return f"^{{{token[1:]}}}"
     stem, _, index = token.partition("_")
-    return table.get(stem, stem) + (f"_{{{index}}}" if index else "")
+    return table.get(stem, stem) + (f"_{{{table.get(index, index)}}}" if index else "")

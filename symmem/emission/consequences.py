@@ -5,13 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symmem.algebra.atoms import LR, THETA
+from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.emission.displays import Row, Writer
 from symmem.emission.macros import PAPER
 from symmem.emission.tex_text import typeset
-from symmem.emission.words import in_macros, mathematics
+from symmem.emission.words import found, in_macros, mathematics
 from symmem.notation.symbols import Macros
+
+
+def sentence(words: str, optimizer: Optimizer) -> str:
+    """A sentence from another room, its mathematics in the macros of a paper."""
+    names = optimizer.symbols | {function.name: function.latex for function in optimizer.functions}
+    parts = found(words, names)
+    return "".join(
+        typeset(part) if isinstance(part, str) else f"${in_macros(part, names)}$" for part in parts
+    )
 
 
 def limit(derivation: Derivation, writer: Writer) -> dict[str, object]:
@@ -30,7 +40,7 @@ def modified_loss(derivation: Derivation, writer: Writer) -> dict[str, object]:
         rows = [Row(rf"\bR_{{{k}}}", (term,)) for k, term in enumerate(obstruction.terms, start=1)]
         return {
             "exists": False,
-            "obstruction": typeset(obstruction.reason),
+            "obstruction": sentence(obstruction.reason, derivation.optimizer),
             "order": obstruction.order,
             "display": writer.display(rows),
         }

@@ -18,13 +18,12 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import AGO
 from symmem.emission.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
-from symmem.emission.consequences import limit, modified_equation, modified_loss, start
+from symmem.emission.consequences import limit, modified_equation, modified_loss, sentence, start
 from symmem.emission.displays import Row, Writer
 from symmem.emission.macros import FILE, MACROS, PAPER, SHORTHANDS
 from symmem.emission.proof import proof
 from symmem.emission.render import render
 from symmem.emission.tex_text import typeset
-from symmem.emission.words import Words, found, in_macros
 from symmem.errors import DerivationError
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.shorthands import VARIABLE, abbreviated
@@ -86,9 +85,7 @@ def _section(derivation: Derivation) -> dict[str, object]:
         "functions": _functions(optimizer),
         "table": _table(optimizer, writer),
         "update": writer.inline(optimizer.phi),
-        "assumptions": [
-            _sentence(found(str(a), optimizer.symbols), optimizer) for a in derivation.assumptions
-        ],
+        "assumptions": [sentence(str(assumption), optimizer) for assumption in derivation.assumptions],
         **_lemma(derivation, writer, finite),
         "proof": proof(optimizer, writer),
         "limit": _attempt(limit, derivation, writer),
@@ -98,13 +95,6 @@ def _section(derivation: Derivation) -> dict[str, object]:
     }
 
 
-def _sentence(words: Words, optimizer: Optimizer) -> str:
-    names = optimizer.symbols
-    return "".join(
-        typeset(part) if isinstance(part, str) else f"${in_macros(part, names)}$" for part in words
-    )
-
-
 def _attempt(
     builder: Callable[[Derivation, Writer], dict[str, object]], derivation: Derivation, writer: Writer
 ) -> dict[str, object]:
@@ -112,7 +102,7 @@ def _attempt(
     try:
         return {"reason": "", **builder(derivation, writer)}
     except DerivationError as error:
-        return {"reason": _sentence(found(str(error), derivation.optimizer.symbols), derivation.optimizer)}
+        return {"reason": sentence(str(error), derivation.optimizer)}
 
 
 def _example(optimizer: Optimizer, writer: Writer) -> str:

@@ -53,6 +53,7 @@ _LATEX = {
 _MACROS = {
     **_LATEX,
     "theta": r"\btheta",
+    "theta_0": r"\btheta^{(0)}",
     "theta'": r"\dot{\btheta}",
     "Phi": r"\update",
     "L": r"\loss",
@@ -98,7 +99,7 @@ def marked(sentence: str, names: Mapping[str, str] | None = None) -> Words:
 
 def found(sentence: str, names: Mapping[str, str] | None = None) -> Words:
     """A sentence from another room, in which the mathematics is found: theta_0, O(h^2), parameters."""
-    parameters = "".join(rf"|\b{re.escape(name)}\b" for name in names or {} if len(name) > 1)
+    parameters = "".join(rf"|\b{re.escape(name)}\b(?: -> 0)?" for name in names or {} if len(name) > 1)
     pattern = re.compile(_IN_A_SENTENCE.pattern + parameters)
     return marked(pattern.sub(lambda match: f"`{match.group()}`", sentence.replace("`", "'")), names)
 
@@ -122,5 +123,7 @@ def _latex_token(token: str, names: Mapping[str, str], table: Mapping[str, str])
         return names[token]
     if token.startswith("^") and len(token) > 1:
         return f"^{{{token[1:]}}}"
+    if token in table:
+        return table[token]
     stem, _, index = token.partition("_")
     return table.get(stem, stem) + (f"_{{{table.get(index, index)}}}" if index else "")

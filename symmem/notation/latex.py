@@ -33,6 +33,7 @@ from symmem.notation.formula import (
     Total,
     is_bare,
     is_open,
+    product,
     starts_with_digit,
 )
 from symmem.notation.layout import Cat, Choice, Doc, Fill, Item, Page, Ruler, flat, laid_out
@@ -42,6 +43,9 @@ from symmem.notation.tex_size import height, width
 
 TEXT_WIDTH = 32.5
 r"""The \textwidth of article, at each of its sizes, is 32.8 ems or more."""
+
+WIDEST_FRACTION = 24.0
+"""A fraction that is wider, with the sums of its numerator behind it, is written as a product."""
 
 _OPERATORS = frozenset(
     ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
@@ -230,23 +234,31 @@ class _Printer:
         return items
 
     def _fraction(self, formula: Fraction) -> Doc:
-        r"""One \frac; where it is too wide, its numerator behind 1 over its denominator."""
-        inner = replace(self, depth=1)
-        above, below = inner.tex(formula.numerator), inner._denominator(formula.denominator)
-        whole = rf"\frac{{{above}}}{{{below}}}"
+        r"""One \frac; where it is too wide, the sums of its numerator stand behind it."""
+        whole = self._over(formula.numerator, formula.denominator)
         if not self.fixed:
             return whole
-        wide = width(below) > TEXT_WIDTH / 2
-        inverse = Cat((self._brackets(self.doc(formula.denominator)), "^{-1}"))
-        front: Doc = inverse if wide else rf"\frac{{1}}{{{below}}}"
-        numerator = formula.numerator
-        rest = self._factors(numerator.factors if isinstance(numerator, Product) else (numerator,))
-        if numerator == Number(1):
-            return Choice(whole, front)
-        first, *others = rest
+        above = formula.numerator.factors if isinstance(formula.numerator, Product) else (formula.numerator,)
+        sums = tuple(factor for factor in above if isinstance(factor, Sum))
+        rest = product(tuple(factor for factor in above if not isinstance(factor, Sum)))
+        front: Doc = self._over(rest, formula.denominator)
+        if width(flat(front)) > WIDEST_FRACTION:
+            inverse = Cat((self._brackets(self.doc(formula.denominator)), "^{-1}"))
+            front = (
+                inverse if rest == Number(1) else _product([*self._factors((rest,)), self._times(inverse)])
+            )
+        if not sums and isinstance(front, str):
+            return whole
         return Choice(
-            whole, _product([Item("", "", front), Item(" ", f"{self.macros.times} ", first.body), *others])
+            whole, _product([Item("", "", front), *(self._times(item.body) for item in self._factors(sums))])
         )
+
+    def _over(self, numerator: Formula, denominator: Formula) -> str:
+        inner = replace(self, depth=1)
+        return rf"\frac{{{inner.tex(numerator)}}}{{{inner._denominator(denominator)}}}"
+
+    def _times(self, body: Doc) -> Item:
+        return Item(" ", f"{self.macros.times} ", body)
 
     def _denominator(self, formula: Formula) -> str:
         """Square roots of sums below the bar are written as powers, as in the paper."""

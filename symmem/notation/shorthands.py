@@ -152,4 +152,9 @@ def _replaced(expression: Expr, template: Expr, symbols: Mapping[Symbol, Symbol]
     parts = [
         _replaced(part, template, symbols) if isinstance(part, Expr) else part for part in expression.args
     ]
-    return expression if list(expression.args) == parts else expression.func(*parts)
+    if list(expression.args) == parts:
+        return expression
+    if isinstance(expression, Mul):  # a number that all terms of a sum share goes in front
+        pairs = [part.primitive() if isinstance(part, Add) else (S.One, part) for part in parts]
+        return Mul(*(content for content, _ in pairs), *(rest for _, rest in pairs))
+    return expression.func(*parts)

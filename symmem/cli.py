@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from symmem import __version__
-from symmem.errors import SymmemError
+from symmem.errors import CompilerError, SymmemError
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from symmem.emission.terminal import Style
 
 NAME = click.argument("name", metavar="NAME|FILE|-")
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "latex", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
+OUTPUT = click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
 PATIENCE = 2.0
 """Seconds without a word before a progress line appears."""
 EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
@@ -76,15 +85,8 @@ def show(name: str) -> None:
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
 )
 @click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "latex", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
-@click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
+@FORMAT
+@OUTPUT
 def derive(  # noqa: PLR0917  # one argument for each option
     name: str,
     order: int,
@@ -110,6 +112,65 @@ def derive(  # noqa: PLR0917  # one argument for each option
     at: At = "limit" if limit else "n" if at_step is None else at_step
     with _progress(f"deriving {optimizer.name} to order {order} ..."):
         content = _formatted(derivation, at, form, quadratic, output)
+    _deliver(content, output)
+
+
+@commands.command(short_help="Files for a paper.")
+@NAME
+@click.option("--target", type=click.Choice(["latex"]), required=True, help="What to write.")
+@click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
+@click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
+@click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")
+@OUTPUT
+def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output: str | None) -> None:  # noqa: PLR0917
+    """A section of a paper, its macros and its bibliography.
+
+    With -o X.tex it writes X.tex, X.bib and symmem-macros.tex, and lists them.
+    """
+    if (standalone or pdf) and target != "latex":
+        raise click.UsageError(
+            f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
+        )
+    if pdf and output is None:
+        raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.paper_files import paper_text, write_paper
+
+    derivation = derive_optimizer(load(name), order)
+    with _progress(f"writing {derivation.optimizer.name} to order {order} ..."):
+        if output is None:
+            written = paper_text(derivation, standalone=standalone)
+        else:
+            written = "\n".join(write_paper(derivation, output, standalone=standalone or pdf, pdf=pdf)) + "\n"
+    _say(written)
+
+
+@commands.command(short_help="Optimizers side by side.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
+@FORMAT
+@OUTPUT
+def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
+    """Optimizers side by side: correction, sign of the implicit regularisation, modified loss.
+
+    All in the limit of many steps, to first order in h.
+    """
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.comparison import as_latex, as_record, as_text, compared
+
+    entries = compared([derive_optimizer(load(name)) for name in names])
+    with _progress(f"comparing {len(names)} optimizers ..."):
+        if form == "json":
+            import json
+
+            content = json.dumps(as_record(entries), indent=2) + "\n"
+        else:
+            content = as_latex(entries) if form == "latex" else as_text(entries, _style(output))
+    _deliver(content, output)
+
+
+def _deliver(content: str, output: str | None) -> None:
     if output is None:
         _say(content)
     else:
@@ -207,7 +268,7 @@ def main() -> NoReturn:
     except click.Abort:
         code = _fail("interrupted", 130)
     except SymmemError as error:
-        code = _fail(str(error), 2)
+        code = _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
     except OSError as error:
         code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
     sys.exit(code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from symmem.declaration.citation import Citation
@@ -48,13 +47,8 @@ def _entry(work: Citation) -> str:
 def _field(name: str, value: str) -> str:
     if name in ("url", "doi"):
         return value
-    if name == "title":  # BibTeX styles lower the case of titles; a word with a capital keeps it in braces
-        return "".join(_kept(word) for word in re.split(r"(\s+)", value))
-    return typeset(value)
-
-
-def _kept(word: str) -> str:
-    return "{" + typeset(word) + "}" if any(letter.isupper() for letter in word) else typeset(word)
+    # BibTeX styles lower the case of titles, and of the names in them; inside braces they do not.
+    return "{" + typeset(value) + "}" if name == "title" else typeset(value)
 
 
 def _sentence(work: Citation) -> str:

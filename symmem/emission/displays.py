@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sympy import Expr
 
+from symmem.emission.decimals import in_latex, shown
 from symmem.emission.macros import PAPER
 from symmem.notation.latex import TEXT_WIDTH, latex, latex_lines
 from symmem.notation.symbols import Functions, Macros
@@ -41,15 +42,16 @@ class Writer:
     functions: Functions = field(default_factory=dict)
 
     def inline(self, expression: Expr, macros: Macros = PAPER, *, arguments: bool = False) -> str:
-        return latex(
-            expression, names=self.names, functions=self.functions, macros=macros, arguments=arguments
+        source = latex(
+            shown(expression), names=self.names, functions=self.functions, macros=macros, arguments=arguments
         )
+        return in_latex(source)
 
     def lines(self, row: Row, right: Expr | str, ems: float) -> tuple[str, ...]:
         if isinstance(right, str):
             return (right,)
-        return latex_lines(
-            right,
+        lines = latex_lines(
+            shown(right),
             names=self.names,
             functions=self.functions,
             macros=row.macros,
@@ -57,6 +59,7 @@ class Writer:
             ems=ems,
             start=EQUALS,
         )
+        return tuple(map(in_latex, lines))
 
     def display(self, rows: Sequence[Row], end: str = ".") -> str:
         """The rows in one ``align``, with a comma behind each and ``end`` behind the last."""

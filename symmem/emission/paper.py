@@ -87,7 +87,7 @@ def _section(derivation: Derivation) -> dict[str, object]:
         "update": writer.inline(optimizer.phi),
         "assumptions": [sentence(str(assumption), optimizer) for assumption in derivation.assumptions],
         **_lemma(derivation, writer, finite),
-        "proof": proof(optimizer, writer),
+        "proof": proof(optimizer, writer, finite),
         "limit": _attempt(limit, derivation, writer),
         "modified_loss": _attempt(modified_loss, derivation, writer),
         "modified_equation": _attempt(modified_equation, derivation, writer),

@@ -12,17 +12,13 @@ from symmem.derivation.steps import Steps, steps
 from symmem.emission.displays import Row, Writer
 
 _SENSITIVITY = r"\frac{\partial \bF^{(n)}}{\partial \btheta^{(n - k)}}(\btheta)"
-_GENERAL = Row(
-    r"\bM^{(n)}(\btheta)",
-    (
-        rf"\lr \sum_{{k = 1}}^{{n}} {_SENSITIVITY} \biggl[ \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta) \biggr]",
-    ),
-)
+_GENERAL = rf"\lr \sum_{{k = 1}}^{{n}} {_SENSITIVITY} \biggl[ \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta) \biggr]"
 """The correction of first order for any optimizer: the boxed equation of the paper."""
 
 
-def proof(optimizer: Optimizer, writer: Writer) -> dict[str, object]:
+def proof(optimizer: Optimizer, writer: Writer, order: int) -> dict[str, object]:
     """The displays of the steps; where nothing is remembered there is but the first."""
+    first = r"\bM^{(n)}(\btheta)" if order == 1 else r"\lr \bF_{1}^{(n)}(\btheta)"
     held = steps(optimizer)
     names = {**writer.names, held.direction.name: r"\bv"}
     names |= {history.symbol.name: _history(k) for k, history in enumerate(held.histories, start=1)}
@@ -32,11 +28,11 @@ def proof(optimizer: Optimizer, writer: Writer) -> dict[str, object]:
     ]
     return {
         "remembers": bool(held.histories),
-        "general": writer.display([_GENERAL]),
+        "general": writer.display([Row(first, (_GENERAL,))]),
         "frozen": _frozen(optimizer, held, naming),
         "sensitivity": _sensitivity(held, naming) if held.histories else "",
         "histories": _histories(held, naming) if held.histories else "",
-        "assembled": _assembled(held, naming) if held.histories else "",
+        "assembled": _assembled(first, held, naming) if held.histories else "",
         "open_sums": open_sums,
         "decays": [f"${naming.inline(h.beta)}^{{n - s}}$" for h in held.histories if _stays(h.value)],
     }
@@ -74,5 +70,5 @@ def _histories(held: Steps, writer: Writer) -> str:
     return writer.display(rows)
 
 
-def _assembled(held: Steps, writer: Writer) -> str:
-    return writer.display([Row(r"\bM^{(n)}(\btheta)", (LR * held.assembled,))])
+def _assembled(first: str, held: Steps, writer: Writer) -> str:
+    return writer.display([Row(first, (LR * held.assembled,))])

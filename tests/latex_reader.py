@@ -16,6 +16,7 @@ import mpmath
 
 Value = Any
 MP = mpmath.mp
+MOST_TERMS = 120
 DIGITS = 45
 """Readings are taken inside ``MP.workdps(DIGITS)``."""
 STEP = MP.mpf(10) ** -12
@@ -268,9 +269,10 @@ class Reader:
             while position <= end:
                 terms.append(body(w.where(**{index: position})))
                 recent = terms[-12:]
-                if end == MP.inf and len(terms) > 12 and max(map(_size, recent)) < MP.mpf(10) ** -22:
+                if end == MP.inf and len(terms) > 12 and max(map(_size, recent)) < MP.mpf(10) ** -17:
                     break
                 position += 1
+                assert len(terms) < MOST_TERMS, "the sum does not settle"
             return _added(terms) if terms else MP.mpf(0)
 
         return value

@@ -17,6 +17,11 @@ class Macro:
     name: str
     definition: str
     meaning: str
+    arguments: str = ""
+
+    @property
+    def line(self) -> str:
+        return rf"\providecommand{{\{self.name}}}{self.arguments}{{{self.definition}}}% {self.meaning}"
 
 
 MACROS = (
@@ -39,6 +44,8 @@ MACROS = (
     Macro("bv", r"\boldsymbol{v}", "a direction"),
     Macro("dirder", "D", "the derivative of a vector function"),
     Macro("trans", r"^{\top}", "the transpose"),
+    Macro("norm", r"#1\lVert #2 #1\rVert", r"a norm; the option is a size, \big", "[2][]"),
+    Macro("abs", r"#1\lvert #2 #1\rvert", "absolute values, entry by entry", "[2][]"),
     Macro("coefa", r"\kappa", "short-hands for coefficients"),
     Macro("coefb", r"\chi", "the same"),
     Macro("coefc", r"\psi", "the same"),

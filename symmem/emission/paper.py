@@ -56,10 +56,8 @@ def standalone(derivation: Derivation) -> str:
 
 
 def macros_file() -> str:
-    macros = [
-        {"name": macro.name, "definition": macro.definition, "meaning": macro.meaning} for macro in MACROS
-    ]
-    return render("latex/macros.tex.jinja", {"version": __version__, "macros": macros})
+    values = {"version": __version__, "file": FILE, "macros": [macro.line for macro in MACROS]}
+    return render("latex/macros.tex.jinja", values)
 
 
 def paper_bibliography(derivation: Derivation) -> str:

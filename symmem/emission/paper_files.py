@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
@@ -54,8 +55,9 @@ def _notation(path: Path) -> str:
         return fresh
     except (OSError, ValueError):
         raise SymmemError(f"{quote(str(path))} cannot be read; choose another place with -o") from None
-    lacking = [macro for macro in MACROS if f"{{\\{macro.name}}}" not in there]
-    added = "".join(
-        f"\\providecommand{{\\{macro.name}}}{{{macro.definition}}}% {macro.meaning}\n" for macro in lacking
-    )
-    return there if not added else there.rstrip("\n") + "\n" + added
+    lacking = [
+        macro.line
+        for macro in MACROS
+        if not re.search(rf"\\(?:\w*command\*?|def)\s*{{?\\{macro.name}\b", there)
+    ]
+    return there if not lacking else "\n".join([there.rstrip("\n"), *lacking]) + "\n"

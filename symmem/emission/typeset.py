@@ -59,7 +59,8 @@ def typeset_document(document: str, beside: Mapping[str, str]) -> Typeset:
                 return Typeset(None, log or done.stdout.decode("utf-8", "replace"))
             if "Rerun to get" not in log:
                 break
-        return Typeset((Path(folder) / "document.pdf").read_bytes(), log)
+        printed = Path(folder) / "document.pdf"
+        return Typeset(printed.read_bytes() if printed.exists() else None, log)
 
 
 def _log(folder: Path) -> str:

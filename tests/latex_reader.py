@@ -394,6 +394,31 @@ def _raised(base: Reading, exponent: Reading) -> Reading:
     return lambda w: entrywise(lambda x, y: x**y, base(w), exponent(w))
 
 
+def factors_of(source: str, shorthands: dict[str, tuple[str, Reading]]) -> list[tuple[str, Reading]]:
+    """The top-level factors of a single product: the source and the reading of each."""
+    reader = Reader(source.strip().removeprefix("-"), shorthands)
+    found = []
+    while reader.peek():
+        start = reader.position
+        reading = reader.unit()
+        found.append((" ".join(reader.tokens[start : reader.position]), reading))
+        assert reader.peek() not in ("+", "-"), "a sum, not a product"
+    return found
+
+
+def summands(factor: str) -> int:
+    """How many terms the last outer bracket of a factor has; 1 where it ends in none."""
+    if factor[-1] not in ")]":
+        return 1
+    depth, terms = 0, 1
+    for token in reversed(factor.split()):
+        depth += (token in ")]}") - (token in "([{")
+        if depth == 0:
+            return terms
+        terms += depth == 1 and token in "+-"
+    return terms
+
+
 @dataclass(frozen=True)
 class Equation:
     """``left = right = ...`` as it stands in the document, and the label of the environment around it."""

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 import mpmath
 import pytest
-from latex_reader import DIGITS, MP, Equation, Reader, World, displayed, entrywise
+from latex_reader import DIGITS, MP, Equation, Reader, World, displayed, entrywise, factors_of, summands
 from sympy import Rational, Symbol
 from truth import LOSS, LR, THETA, ZOO, load
 
@@ -321,3 +321,73 @@ def test_a_wrong_short_hand_is_seen() -> None:
         shorthands = {r"\coefa": ("x", Reader(wrong).whole())}
         left, right = values(lemma, truth, shorthands)
         assert not close(left, right), wrong
+
+
+# beside the paper: the formulas as printed, in our macros
+
+SQUARE = r"(\abs{\nabla \loss}^{2} + \varepsilon)"
+ADAMW_LAST = r"(\nabla \norm{\nabla \loss}_{1, \varepsilon} + \lambda \nabla^{2} \loss \btheta)"
+KAPPA = r"\frac{x}{1 - x} - \frac{(n + 1) x^{n + 1}}{1 - x^{n + 1}}"
+
+
+def adam_like(first: str, second: str) -> str:
+    return (
+        rf"\lr (\frac{{{first} - {second}}}{{{SQUARE}^{{1/2}}}}"
+        rf" + \varepsilon \frac{{{second}}}{{{SQUARE}^{{3/2}}}}) {ADAMW_LAST}"
+    )
+
+
+def limit_of(name: str) -> str:
+    return rf"\beta_{name} (1 - \beta_{name})^{{-1}}"
+
+
+PRINTED = {
+    ("heavyball", "limit"): r"\frac{\lr \beta}{2 (1 - \beta)^{3}} \nabla \norm{\nabla \loss}^{2}",
+    ("nesterov", "limit"): r"\frac{\lr \beta^{2}}{2 (1 - \beta)^{3}} \nabla \norm{\nabla \loss}^{2}",
+    ("adamw", "limit"): adam_like(limit_of("1"), limit_of("2")),
+    ("nadamw", "limit"): adam_like(r"\beta_1^{2} (1 - \beta_1)^{-1}", limit_of("2")),
+    ("lion-k", "limit"): (
+        r"-\lr \frac{\rho_1}{1 - \rho_2} \nabla^{2} \mathcal{K}(-\nabla \loss)"
+        r" \nabla^{2} \loss[\nabla\mathcal{K}(-\nabla \loss) - \lambda \btheta]"
+    ),
+    ("heavyball", "lemma"): (
+        r"\lr \frac{\beta (1 - (2 n + 1) \beta^{n} (1 - \beta) - \beta^{2 n + 1})}{2 (1 - \beta)^{3}}"
+        r" \nabla \norm{\nabla \loss}^{2}"
+    ),
+    # The lemma with the common root in the first bracket, where the paper's own limit has it.
+    ("adamw", "lemma"): adam_like(r"\coefa_{n}(\beta_1)", r"\coefa_{n}(\beta_2)"),
+    ("lion-k", "lemma"): (
+        r"\lr \rho_1 (1 - \rho_2) \nabla^{2} \mathcal{K}(-(1 - \rho_1 \rho_2^{n}) \nabla \loss) \nabla^{2} \loss["
+        r"\sum_{k = 1}^{n} \rho_2^{k - 1} \sum_{s = n - k}^{n - 1}"
+        r" (\lambda \btheta - \nabla\mathcal{K}(-(1 - \rho_1 \rho_2^{s}) \nabla \loss))]"
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "part"), PRINTED)
+def test_the_grouping_is_that_of_the_paper(name: str, part: str) -> None:
+    """The same top-level factors: the numbers in front, each vector up to its sign, and what a bracket holds."""
+    derivation, source = section(name, 1)
+    equations = displayed(source)
+    truth = Truth(derivation)
+    label, place = (r"\bM^{(n)}(\btheta)", "lem:") if part == "lemma" else (r"\bF_{1}(\btheta)", "cor:")
+    (ours,) = [e.rights[0] for e in equations if e.left == label and e.place.startswith(place)]
+    ours = ours if part == "lemma" else r"\lr " + ours
+    definitions = {r"\coefa": ("x", Reader(KAPPA).whole())}
+    world = truth.world("")
+    pairs = [
+        [(factor, reading(world)) for factor, reading in factors_of(formula, shorthands)]
+        for formula, shorthands in ((ours, shorthands_of(equations)), (PRINTED[name, part], definitions))
+    ]
+    scalars = [MP.fprod(value for _, value in pair if not isinstance(value, tuple)) for pair in pairs]
+    vectors = [[(factor, value) for factor, value in pair if isinstance(value, tuple)] for pair in pairs]
+    assert len(vectors[0]) == len(vectors[1])
+    ratio = scalars[0] / scalars[1]
+    for (mine, left), (printed, right) in zip(*vectors, strict=True):
+        sides = {round(float(x / y), 9) for x, y in zip(left, right, strict=True)}
+        assert len(sides) == 1, (mine, printed)
+        ratio *= sides.pop()
+        if part == "limit":
+            assert summands(mine) == summands(printed), (mine, printed)
+    sign = -1 if PRINTED[name, part].startswith("-") else 1
+    assert abs(ratio - sign) < 1e-8

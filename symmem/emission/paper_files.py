@@ -55,9 +55,6 @@ def _notation(path: Path) -> str:
         return fresh
     except (OSError, ValueError):
         raise SymmemError(f"{quote(str(path))} cannot be read; choose another place with -o") from None
-    lacking = [
-        macro.line
-        for macro in MACROS
-        if not re.search(rf"\\(?:\w*command\*?|def)\s*{{?\\{macro.name}\b", there)
-    ]
+    defined = set(re.findall(r"\\(?:\w*command\*?|def)\s*{?\\([A-Za-z]+)", there))
+    lacking = [macro.line for macro in MACROS if macro.name not in defined]
     return there if not lacking else "\n".join([there.rstrip("\n"), *lacking]) + "\n"

@@ -13,16 +13,13 @@ from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, S, Symbol
 
-from symmem.algebra.atoms import momentum_symbol
+from symmem.algebra.atoms import AGO, momentum_symbol
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import contributions
 from symmem.derivation.gains import Gain, gains
 from symmem.derivation.history import past_sum
 from symmem.derivation.passes import collect
 from symmem.derivation.scalars import scalars_of
-
-AGO = Symbol("k")
-"""How many steps ago: the iterate theta_{n-k}."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from dataclasses import replace
 from sympy import Expr, Mul, Sum
 
 from symmem import __version__
-from symmem.algebra.atoms import LR, STEP
+from symmem.algebra.atoms import AGO, LR, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.second_order import second_coefficient
-from symmem.derivation.steps import AGO
 from symmem.emission.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
 from symmem.emission.consequences import limit, modified_equation, modified_loss, sentence, start
 from symmem.emission.displays import Row, Writer

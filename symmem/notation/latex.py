@@ -189,8 +189,9 @@ class _Printer:
         """The size of brackets of one height with what they enclose, and larger than brackets inside."""
         tall = height(inside, self.depth)
         if tall < 1.35:
-            return "big" if re.search(r"(?<![lr])[(\[]", inside) else ""
-        return "Big" if tall < 1.9 else "bigg" if tall < 2.9 else "Bigg"
+            plain = re.search(r"(?<![lr])[(\[]", inside)
+            return "Big" if r"\bigl" in inside else "big" if plain else ""
+        return "Big" if tall < 1.7 else "bigg" if tall < 2.9 else "Bigg"
 
     def _between(self, bars: tuple[str, str], inside: str) -> str:
         """Between bars, which are a pair of delimiters, or a macro with an optional size."""

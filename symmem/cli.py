@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from symmem import __version__
-from symmem.errors import SymmemError
+from symmem.errors import CompilerError, SymmemError
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from symmem.emission.terminal import Style
 
 NAME = click.argument("name", metavar="NAME|FILE|-")
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "latex", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
+OUTPUT = click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
+TARGETS = ("latex", "numpy", "torch", "jax", "json")
 PATIENCE = 2.0
 """Seconds without a word before a progress line appears."""
 EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
@@ -76,15 +86,8 @@ def show(name: str) -> None:
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
 )
 @click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "latex", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
-@click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
+@FORMAT
+@OUTPUT
 def derive(  # noqa: PLR0917  # one argument for each option
     name: str,
     order: int,
@@ -110,33 +113,75 @@ def derive(  # noqa: PLR0917  # one argument for each option
     at: At = "limit" if limit else "n" if at_step is None else at_step
     with _progress(f"deriving {optimizer.name} to order {order} ..."):
         content = _formatted(derivation, at, form, quadratic, output)
-    _write(content, output)
+    _deliver(content, output)
 
 
-@commands.command(short_help="The iteration as code that stands by itself.")
+@commands.command(short_help="The iteration as code that stands by itself, or as a section of a paper.")
 @NAME
-@click.option(
-    "--target",
-    required=True,
-    type=click.Choice(["numpy", "torch", "jax", "json"]),
-    help="The language of the output.",
-)
+@click.option("--target", type=click.Choice(TARGETS), required=True, help="The language of the output.")
 @click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
-@click.option("-o", "output", metavar="PATH", help="Write to a file instead of standard output.")
-def emit(name: str, target: str, order: int, output: str | None) -> None:
-    """The memoryless iteration as code that stands by itself: no part of it needs symmem."""
+@click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
+@click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")
+@OUTPUT
+def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output: str | None) -> None:  # noqa: PLR0917
+    """The memoryless iteration as code that needs no symmem, or as a section of a paper.
+
+    latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, and lists them.
+    """
+    if (standalone or pdf) and target != "latex":
+        raise click.UsageError(
+            f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
+        )
+    if pdf and output is None:
+        raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
-    from symmem.emission.targets import TEXTS
 
-    optimizer = load(name)
-    with _progress(f"emitting {optimizer.name} for {target} ..."):
-        content = TEXTS[target](derive_optimizer(optimizer, order))
-    _write(content, output)
+    derivation = derive_optimizer(load(name), order)
+    with _progress(f"writing {derivation.optimizer.name} to order {order} ..."):
+        if target == "latex":
+            content = _paper(derivation, output, standalone, pdf)
+        else:
+            from symmem.emission.targets import TEXTS
+
+            content = TEXTS[target](derivation)
+    _deliver(content, None if target == "latex" else output)
 
 
-def _write(content: str, output: str | None) -> None:
-    """To standard output, or to a file that is there whole or not at all."""
+def _paper(derivation: Derivation, output: str | None, standalone: bool, pdf: bool) -> str:
+    """The section, or the list of the files that were written."""
+    from symmem.emission.paper_files import paper_text, write_paper
+
+    if output is None:
+        return paper_text(derivation, standalone=standalone)
+    return "\n".join(write_paper(derivation, output, standalone=standalone or pdf, pdf=pdf)) + "\n"
+
+
+@commands.command(short_help="Optimizers side by side.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
+@FORMAT
+@OUTPUT
+def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
+    """Optimizers side by side: correction, sign of the implicit regularisation, modified loss.
+
+    All in the limit of many steps, to first order in h.
+    """
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.comparison import as_latex, as_record, as_text, compared
+
+    entries = compared([derive_optimizer(load(name)) for name in names])
+    with _progress(f"comparing {len(names)} optimizers ..."):
+        if form == "json":
+            import json
+
+            content = json.dumps(as_record(entries), indent=2) + "\n"
+        else:
+            content = as_latex(entries) if form == "latex" else as_text(entries, _style(output))
+    _deliver(content, output)
+
+
+def _deliver(content: str, output: str | None) -> None:
     if output is None:
         _say(content)
         return
@@ -234,7 +279,7 @@ def main() -> NoReturn:
     except click.Abort:
         code = _fail("interrupted", 130)
     except SymmemError as error:
-        code = _fail(str(error), 2)
+        code = _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
     except OSError as error:
         code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
     sys.exit(code)

@@ -69,20 +69,27 @@ def moved(name: str, groups: Sequence[Group]) -> list[mpf]:
     working = 3 * DIGITS + 20
     with mpmath.workdps(working):
         tau = mpf(10) ** -DIGITS
-        pasts = [literal.frozen(THETA, group.n, working) for literal, group in zip(literals, groups, strict=True)]
+        pasts = [
+            literal.frozen(THETA, group.n, working) for literal, group in zip(literals, groups, strict=True)
+        ]
 
         def point(ago: int, by: mpf) -> tuple[mpf, ...]:
             entries = list(THETA)
             for group, past in zip(groups, pasts, strict=True):
                 rate = mpf(group.lr.p) / group.lr.q
                 for entry in group.entries:
-                    way = sum((step[entry] for step in past[max(0, group.n - ago) :]), mpf(0)) if ago else mpf(0)
+                    way = (
+                        sum((step[entry] for step in past[max(0, group.n - ago) :]), mpf(0))
+                        if ago
+                        else mpf(0)
+                    )
                     entries[entry] += by * rate * way
             return tuple(entries)
 
         for group, literal in zip(groups, literals, strict=True):
             here, ahead, behind = (
-                literal.direction([point(ago, by) for ago in range(group.n + 1)], working) for by in (mpf(0), tau, -tau)
+                literal.direction([point(ago, by) for ago in range(group.n + 1)], working)
+                for by in (mpf(0), tau, -tau)
             )
             rate = mpf(group.lr.p) / group.lr.q
             for entry in group.entries:

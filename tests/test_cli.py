@@ -31,9 +31,10 @@ from symmem.declaration.catalogue import NAMES
 from symmem.derivation.derivation import Derivation
 from symmem.emission import files
 from symmem.emission.decimals import long_integers, shown
-from symmem.emission.fragment import escape, latex_report
+from symmem.emission.fragment import latex_report
 from symmem.emission.report import At
 from symmem.emission.terminal import Style, terminal_report
+from symmem.emission.tex_text import escape
 from symmem.errors import SymmemError
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -15,7 +15,6 @@ from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-
 METHODS = ("double-backward", "forward-over-reverse", "central-difference")
 OTHER = {"beta": Rational(3, 5), "beta1": Rational(1, 2), "beta2": Rational(9, 10)}
 
@@ -88,7 +87,14 @@ def test_a_product_from_outside() -> None:
 
 @pytest.mark.parametrize(
     ("name", "late", "products"),
-    [("adamw", 0, 1), ("nadamw", 0, 1), ("lion-bc", 0, 1), ("lion", 0, 2), ("heavyball", 0, 2), ("adamw", 3, 3)],
+    [
+        ("adamw", 0, 1),
+        ("nadamw", 0, 1),
+        ("lion-bc", 0, 1),
+        ("lion", 0, 2),
+        ("heavyball", 0, 2),
+        ("adamw", 3, 3),
+    ],
 )
 def test_as_few_products_as_the_groups_need(name: str, late: int, products: int) -> None:
     """Groups with different betas share one product where bias correction makes F independent of the step."""
@@ -150,7 +156,9 @@ def test_low_precision(name: str, dtype: torch.dtype, unit: float) -> None:
     optimizer_of(name, groups, precise).step(closure(precise))
     start = torch.cat([x.to(dtype).double() for x in parameters()]).detach()
     found, truth = torch.cat([x.double() for x in tensors]), torch.cat(precise)
-    assert float((found - truth).abs().max()) < 4 * unit * float((truth - start).abs().max() + start.abs().max())
+    assert float((found - truth).abs().max()) < 4 * unit * float(
+        (truth - start).abs().max() + start.abs().max()
+    )
 
 
 def test_schedulers_and_the_present_rate() -> None:
@@ -213,7 +221,10 @@ def test_layouts_and_sizes() -> None:
 @pytest.mark.parametrize("way", ["state_dict", "deepcopy", "pickle"])
 def test_interrupted_training_goes_on(way: str) -> None:
     def groups(model: nn.Sequential) -> list[dict[str, object]]:
-        return [{"params": model[0].parameters(), "lr": 0.3}, {"params": model[3].parameters(), "momentum": 0.5}]
+        return [
+            {"params": model[0].parameters(), "lr": 0.3},
+            {"params": model[3].parameters(), "momentum": 0.5},
+        ]
 
     made = emitted("heavyball").MemorylessHeavyBall
     model = network()
@@ -253,7 +264,9 @@ def test_fused_attention_is_refused_and_the_ways_out_work(method: str) -> None:
     model, loss = attention()
     optimizer = adamw(model, hvp=method)
     optimizer.step(loss)
-    with pytest.raises(RuntimeError, match=r"cannot be differentiated twice.*central-difference.*sdpa_kernel"):
+    with pytest.raises(
+        RuntimeError, match=r"cannot be differentiated twice.*central-difference.*sdpa_kernel"
+    ):
         optimizer.step(loss)
 
     def plain() -> torch.Tensor:
@@ -411,7 +424,10 @@ def test_a_failed_difference_restores_the_parameters() -> None:
     [
         ("heavyball", lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.8)),
         ("nesterov", lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.8, nesterov=True)),
-        ("adamw-torch", lambda p, lr: torch.optim.AdamW(p, lr=lr, betas=(0.7, 0.85), eps=0.02, weight_decay=0.3)),
+        (
+            "adamw-torch",
+            lambda p, lr: torch.optim.AdamW(p, lr=lr, betas=(0.7, 0.85), eps=0.02, weight_decay=0.3),
+        ),
         ("rmsprop-torch", lambda p, lr: torch.optim.RMSprop(p, lr=lr, alpha=0.5, eps=0.02)),
     ],
 )

@@ -92,14 +92,14 @@ def main() -> None:
         runs[name] = train(model, kind(model.parameters(), **SETTINGS), backward, steps)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     reference = runs["AdamW"][1]
-    for style, (name, (losses, weights)) in zip(("-", "--", ":"), runs.items(), strict=True):
+    for style, (name, (losses, weights)) in zip(("C0-", "C1--", "C2:"), runs.items(), strict=True):
         left.plot(losses, style, label=name)
         if name != "AdamW":
             apart = [float((a - b).norm()) for a, b in zip(weights, reference, strict=True)]
             right.plot(apart, style, label=name)
             print(f"distance after {steps} steps, {name:<25}  {apart[-1]:.3e}")
     left.set(xlabel="step", ylabel="training loss", title="Loss")
-    right.set(xlabel="step", ylabel="distance to AdamW", title="Weights", yscale="log")
+    right.set(xlabel="step", ylabel="distance to AdamW", title="Weights", yscale="log", ylim=(1e-4, None))
     left.legend()
     right.legend()
     figure.savefig("compare.png", dpi=120)

@@ -117,6 +117,11 @@ def contractions(order: int) -> list[str]:
     return ["hvp", *(f"d{k}" for k in range(3, order + 2))]
 
 
+def suffixes(order: int) -> list[str]:
+    """How an opaque function and its derivatives up to this order are called: gradK, gradK_jvp, gradK_jvp2, ..."""
+    return ["", "_jvp", *(f"_jvp{k}" for k in range(2, order + 1))]
+
+
 def class_name(title: str) -> str:
     """The title without all but letters and digits."""
     return re.sub(r"[^A-Za-z0-9]", "", title)
@@ -150,10 +155,8 @@ class _Signatures:
 
     def _opaque(self) -> list[str]:
         """``gradK, gradK_jvp, gradK_jvp2, ...`` for every opaque function, in order."""
-        suffixes = ["", "_jvp", *(f"_jvp{k}" for k in range(2, self.program.order + 1))]
-        return [
-            function.name + suffix for function in self.program.optimizer.functions for suffix in suffixes
-        ]
+        names = [function.name for function in self.program.optimizer.functions]
+        return [name + suffix for name in names for suffix in suffixes(self.program.order)]
 
     def _head(self, name: str, positional: list[str], keywords: list[str]) -> list[str]:
         marker = ["*"] if keywords else []

@@ -6,11 +6,11 @@ contractions than its formula has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
-from symmem.algebra.atoms import LR, THETA
+from symmem.algebra.atoms import GRAD, LR, THETA
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.emission.blocks import Block, Names
@@ -31,10 +31,13 @@ def lower(derivation: Derivation) -> Program:
             return formula(derivation.limit.F, derivation.limit.M)
 
         return Variants(
-            _attempt(finite, names, "take the limit, n=None"), _attempt(limit, names, "give a step n")
+            attempt(finite, names, "take the limit, n=None"), attempt(limit, names, "give a step n")
         )
 
-    found = derivation.modified_loss
+    try:
+        found, obstruction = derivation.modified_loss, derivation.obstruction
+    except DerivationError:  # without a limit there is no modified loss
+        found, obstruction = None, None
     return Program(
         optimizer=optimizer,
         order=derivation.order,
@@ -42,13 +45,16 @@ def lower(derivation: Derivation) -> Program:
         correction=variants(lambda _, correction: correction, needs_correction=True),
         step=variants(lambda update, correction: THETA - LR * (update + correction), needs_correction=True),
         loss=None if found is None else _loss(found, names),
-        obstruction=None if derivation.obstruction is None else derivation.obstruction.reason,
+        obstruction=None if obstruction is None else obstruction.reason,
     )
 
 
-def routine(expression: Expr, taken: frozenset[str]) -> Routine:
-    """The routine of a vector; its last statement computes the result entry by entry."""
-    block = Block(Names(taken))
+def routine(expression: Expr, taken: frozenset[str], vectors: Iterable[Symbol] = ()) -> Routine:
+    """The routine of a vector; its last statement computes the result entry by entry.
+
+    ``vectors`` are names that stand for vectors beside theta and the gradient.
+    """
+    block = Block(Names(taken, {THETA, GRAD, *vectors}))
     result = block.finish(expression)
     return Routine(block.statements(), result)
 
@@ -60,9 +66,12 @@ def scalar_routine(expression: Expr, taken: frozenset[str]) -> Routine:
     return Routine(block.statements(), result)
 
 
-def _attempt(formula: Callable[[], Expr], taken: frozenset[str], advice: str) -> Routine | Unavailable:
+def attempt(
+    formula: Callable[[], Expr], taken: frozenset[str], advice: str, vectors: Iterable[Symbol] = ()
+) -> Routine | Unavailable:
+    """The routine of a formula, or why there is none and what to do instead."""
     try:
-        return routine(formula(), taken)
+        return routine(formula(), taken, vectors)
     except DerivationError as error:
         # What the command line advises is of no use to somebody who calls a function.
         return Unavailable(f"{str(error).partition(';')[0]}; {advice}")

@@ -1,0 +1,180 @@
+"""The passes of a C program as lines of C, one set for each precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from sympy import Symbol
+
+from symmem.emission.c_printing import NUMBER, CPrinter, Precision
+from symmem.emission.c_program import Pass
+from symmem.emission.printing import assignment
+from symmem.emission.program import Apply, Assignment, Loop, Scalars, Statement
+
+INDENT = "    "
+WIDTH = 100
+
+
+def free(name: str, taken: frozenset[str]) -> str:
+    """The name, with underscores until no parameter has it."""
+    return free(name + "_", taken) if name in taken else name
+
+
+@dataclass(frozen=True)
+class Internal:
+    """Names that the written code needs beside those of the formula, chosen so that no parameter has them."""
+
+    numbers: str
+    vectors: str
+    result: str
+    lanes: str
+    entry: str
+
+    @classmethod
+    def beside(cls, taken: frozenset[str]) -> Internal:
+        return cls(*(free(name, taken) for name in ("numbers", "vectors", "result", "lanes", "i")))
+
+
+class PassWriter:
+    """Writes the body of a pass in one precision: for a run of entries (``lanes``), or for a single one."""
+
+    def __init__(
+        self, precision: Precision, internal: Internal, taken: frozenset[str], lanes: str | None = None
+    ) -> None:
+        """``lanes`` is the type of the vectors that a run of entries is taken from."""
+        self._type = precision.type
+        self._printer = CPrinter(precision)
+        self._numbers = NumberWriter(taken)
+        self._internal = internal
+        self._taken = taken
+        self._lanes = lanes
+        self._fresh = parts(taken)
+
+    def body(self, work: Pass) -> list[str]:
+        """The numbers and vectors by their names, then the statements; the last one assigns the result."""
+        names = self._internal
+        # The numbers of a sum over past steps are doubles in every precision.
+        kind = "double" if work.has_sum else self._type
+        cast = "(float)" if kind == "float" else ""
+        lines = [
+            f"const {kind} {number} = {cast}{names.numbers}[{position}];"
+            for position, number in enumerate(work.numbers)
+        ]
+        for position, vector in enumerate(work.vectors):
+            source = f"{names.vectors}[{position}]"
+            lines.append(
+                f"const {self._lanes} *const {self._array(vector)} = {source};"
+                if self._lanes
+                else f"const {self._type} {vector} = {source};"
+            )
+        *earlier, last = work.inside
+        lines += self._block(earlier)
+        assert isinstance(last, Apply)
+        return [*lines, *self._apply(last, self._result())]
+
+    def _result(self) -> str:
+        names = self._internal
+        return f"{names.result}[{names.entry}] = " if self._lanes else "return "
+
+    def _block(self, statements: Sequence[Statement]) -> list[str]:
+        lines: list[str] = []
+        for statement in statements:
+            if isinstance(statement, Scalars):
+                lines += self._numbers.assignments(statement.assignments)
+            elif isinstance(statement, Apply):
+                lines += [*self._declared(statement.result), *self._apply(statement, f"{self._at(statement.result)} = ")]
+            elif isinstance(statement, Loop):
+                lines += self._sum(statement)
+        return lines
+
+    def _sum(self, loop: Loop) -> list[str]:
+        """The terms are added where they are computed: oldest first."""
+        *earlier, last = loop.body
+        total = self._at(loop.result)
+        inner = self._block(earlier)
+        if isinstance(last, Apply) and last.result == loop.term:
+            inner += self._apply(last, f"{total} += ")
+        else:
+            inner += [*self._block([last]), *self._each([f"{total} += {self._at(loop.term)};"])]
+        zero = self._each([f"{total} = 0;"])
+        return [*self._declared(loop.result), *zero, *self._numbers.loop(loop, inner)]
+
+    def _array(self, vector: Symbol) -> str:
+        return free(f"{vector.name}_", self._taken)
+
+    def _declared(self, vector: Symbol) -> list[str]:
+        return [f"{self._type} {self._array(vector)}[SYMMEM_LONG_LANES];"] if self._lanes else [f"{self._type} {vector};"]
+
+    def _at(self, vector: Symbol) -> str:
+        return f"{self._array(vector)}[{self._internal.entry}]" if self._lanes else vector.name
+
+    def _apply(self, statement: Apply, target: str) -> list[str]:
+        kernel, fresh = statement.kernel, self._fresh
+        lines = [f"const {self._type} {vector} = {self._at(vector)};" for vector in kernel.vectors] if self._lanes else []
+        room = WIDTH - 2 * len(INDENT) - len(f"const {self._type} ;")
+        for symbol, value in kernel.locals:
+            parts = assignment(symbol.name, value, self._printer, fresh, room)
+            lines += [f"const {self._type} {part};" for part in parts]
+        *before, last = assignment("_", kernel.output, self._printer, fresh, room - len(target))
+        lines += [f"const {self._type} {part};" for part in before]
+        lines.append(f"{target}{last.removeprefix('_ = ')};")
+        return self._each(lines) if self._lanes else _scoped(lines, target)
+
+    def _each(self, lines: list[str]) -> list[str]:
+        names = self._internal
+        if not self._lanes:
+            return lines
+        head = f"for (size_t {names.entry} = 0; {names.entry} < {names.lanes}; ++{names.entry}) {{"
+        return [head, *indented(lines), "}"]
+
+
+class NumberWriter:
+    """Writes what is computed once in a call, in double."""
+
+    def __init__(self, taken: frozenset[str]) -> None:
+        self._printer = CPrinter(NUMBER)
+        self._fresh = parts(taken)
+
+    def statements(self, statements: Iterable[Scalars | Loop]) -> list[str]:
+        lines: list[str] = []
+        for statement in statements:
+            if isinstance(statement, Scalars):
+                lines += self.assignments(statement.assignments)
+            else:
+                *inner, last = statement.body
+                body = [*self.statements(each for each in (*inner, last) if isinstance(each, (Scalars, Loop))),
+                        f"{statement.result} += {statement.term};"]  # fmt: skip
+                lines += [f"double {statement.result} = 0;", *self.loop(statement, body)]
+        return lines
+
+    def assignments(self, assignments: Iterable[Assignment]) -> list[str]:
+        room = WIDTH - 2 * len(INDENT) - len("const double ;")
+        lines: list[str] = []
+        for name, value in assignments:
+            lines += [f"const double {part};" for part in assignment(name.name, value, self._printer, self._fresh, room)]
+        return lines
+
+    def loop(self, loop: Loop, body: list[str]) -> list[str]:
+        """``for`` over the past steps whose weight counts; steps are whole numbers, exact as doubles."""
+        first, stop = self._printer.source(loop.first), self._printer.source(loop.stop)
+        if loop.decay is not None:
+            first = f"symmem_oldest({first}, {stop}, {self._printer.source(loop.decay)})"
+        head = f"for (double {loop.index} = {first}; {loop.index} < {stop}; {loop.index} += 1) {{"
+        return [head, *indented(body), "}"]
+
+
+def _scoped(lines: list[str], target: str) -> list[str]:
+    """Local values of a kernel in a scope of their own: the next kernel may use the same names."""
+    return lines if target == "return " or len(lines) == 1 else ["{", *indented(lines), "}"]
+
+
+def parts(taken: frozenset[str]) -> Callable[[], Symbol]:
+    """Names for the parts of a value that is too long for a line."""
+    free = (Symbol(name) for name in (f"p{k}" for k in count(1)) if name not in taken)
+    return lambda: next(free)
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    return [INDENT + line for line in lines]

@@ -118,7 +118,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
 @click.option(
     "--target",
     required=True,
-    type=click.Choice(["numpy", "json"]),
+    type=click.Choice(["numpy", "torch", "jax", "json"]),
     help="The language of the output.",
 )
 @click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")

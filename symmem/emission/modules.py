@@ -14,7 +14,7 @@ from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.emission.decimals import decimal
 from symmem.emission.printing import WIDTH
-from symmem.emission.program import Program
+from symmem.emission.program import Program, Routine
 from symmem.emission.python_code import INDENT, PythonWriter, call, signature
 from symmem.emission.render import render
 from symmem.emission.report import sections
@@ -65,11 +65,18 @@ def python_module(
             "functions": functions,
             "kernels": [lines for _, lines in writer.kernels()],
             "check_signature": signature("_check", ["n", *(p.name for p in optimizer.parameters)]),
+            "snake_name": optimizer.name.replace("-", "_"),
+            "parameters": [parameter.name for parameter in optimizer.parameters],
+            "defaults": [f"{p.name}={decimal(p.default)}" for p in optimizer.parameters],
+            "contractions": contractions(program.order),
+            "opaque": [function.name for function in optimizer.functions],
+            "has_finite": isinstance(program.correction.finite, Routine),
             "checks": [_check(parameter) for parameter in optimizer.parameters if _condition(parameter)],
             "has_sums": _calls("_oldest", bodies),
             "has_totals": _calls("_total", bodies),
             "has_zeros": _calls("_zeros", bodies),
             "has_steps": _calls("_steps", bodies),
+            "has_numbers": any("math." in line for body in bodies.values() for line in body),
         },
     )
 
@@ -99,6 +106,11 @@ def _opening(name: str, body: list[str], program: Program) -> list[str]:
     return [*lines, "g = _like(theta, grad(theta))"] if "g" in words else lines
 
 
+def contractions(order: int) -> list[str]:
+    """What a module of this order is given of the loss beyond its gradient: hvp, d3, d4, ..."""
+    return ["hvp", *(f"d{k}" for k in range(3, order + 2))]
+
+
 def class_name(title: str) -> str:
     """The title without all but letters and digits."""
     return re.sub(r"[^A-Za-z0-9]", "", title)
@@ -114,7 +126,7 @@ class _Signatures:
     def of(self, function: str) -> list[str]:
         out = ["out=None"] if self.target.has_out else []
         step = ["n=None"]
-        contractions = ["hvp", *(f"d{k}" for k in range(3, self.program.order + 2))]
+        higher = contractions(self.program.order)
         parameters = [f"{p.name}={decimal(p.default)}" for p in self.program.optimizer.parameters]
         calls = self._opaque()
         if function == "memoryless":
@@ -123,10 +135,10 @@ class _Signatures:
             return self._head(function, given, [*step, *parameters, *out])
         if function in ("correction", "step"):
             return self._head(
-                function, ["theta", "grad", *contractions, *calls], [*step, "lr", *parameters, *out]
+                function, ["theta", "grad", *higher, *calls], [*step, "lr", *parameters, *out]
             )
         if function == "modified_loss":
-            more = contractions if self.program.order > 1 else []
+            more = higher if self.program.order > 1 else []
             return self._head(function, ["theta", "loss", "grad", *more, *calls], ["lr", *parameters])
         if function == "preconditioner":
             return self._head(function, ["theta", "grad", *calls], [*parameters])

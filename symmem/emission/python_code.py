@@ -6,7 +6,6 @@ The lines call a few small functions that the template of each target defines: `
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -70,10 +69,10 @@ class PythonWriter:
     def routine(self, routine: Routine, role: str, *, out: bool = False) -> list[str]:
         """Statements, and ``return`` of the last one's value; ``out`` is where the caller wants it."""
         *before, last = routine.statements
-        lines = self._block(before)
+        lines = self.block(before)
         if isinstance(last, Apply):
             arguments = [*self._application(last, role), *(["out"] if out else [])]
-            return [*lines, *self._call("return ", "_entrywise", arguments)]
+            return [*lines, *self.call("return ", "_entrywise", arguments)]
         assert isinstance(last, Scalars)
         *earlier, (name, value) = last.assignments
         return [*lines, *self._assignments([*earlier, (name, value)], self._scalars), f"return {name}"]
@@ -93,7 +92,7 @@ class PythonWriter:
         first, second = (self._assignments(part, self._scalars) or ["pass"] for part in (limit, finite))
         return ["if n is None:", *_indented(first), "else:", *_indented(second)]
 
-    def _block(self, statements: Sequence[Statement]) -> list[str]:
+    def block(self, statements: Sequence[Statement]) -> list[str]:
         roles = _roles(statements)
         lines: list[str] = []
         for statement in statements:
@@ -106,7 +105,7 @@ class PythonWriter:
         target = f"{statement.result} = "
         if isinstance(statement, Apply):
             role = roles.get(statement.result, "summand")
-            return self._call(target, "_entrywise", self._application(statement, role))
+            return self.call(target, "_entrywise", self._application(statement, role))
         if isinstance(statement, Contract):
             contraction = "hvp" if len(statement.directions) == 1 else f"d{len(statement.directions) + 1}"
             return [f"{target}_like(theta, {contraction}(theta, {self._list(statement.directions)}))"]
@@ -118,26 +117,28 @@ class PythonWriter:
 
     def loop(self, loop: Loop) -> list[str]:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
+        bounds = ", ".join(self.bounds(loop))
         if loop.is_scalar and all(isinstance(statement, Scalars) for statement in loop.body):
             inner: list[str] = []
             for statement in loop.body:
                 assert isinstance(statement, Scalars)
                 inner += self._assignments(statement.assignments, self._ranges)
             return [
-                f"{loop.index} = _steps({self._bounds(loop)})",
+                f"{loop.index} = _steps({bounds})",
                 *inner,
-                f"{loop.result} = _total({loop.term})",
+                f"{loop.result} = _added({loop.term})",
             ]
         start = "0.0" if loop.is_scalar else "_zeros(theta)"
-        body = [*self._block(loop.body), f"{loop.result} = {loop.result} + {loop.term}"]
-        header = f"for {loop.index} in range({self._bounds(loop)}):"
+        body = [*self.block(loop.body), f"{loop.result} = {loop.result} + {loop.term}"]
+        header = f"for {loop.index} in range({bounds}):"
         return [f"{loop.result} = {start}", header, *_indented(body)]
 
-    def _bounds(self, loop: Loop) -> str:
+    def bounds(self, loop: Loop) -> tuple[str, str]:
+        """The first step that is added, and the one after the last."""
         first, stop = self._scalars.source(loop.first), self._scalars.source(loop.stop)
         if loop.decay is None:
-            return f"{first}, {stop}"
-        return f"_oldest({first}, {stop}, {self._scalars.source(loop.decay)}), {stop}"
+            return first, stop
+        return f"_oldest({first}, {stop}, {self._scalars.source(loop.decay)})", stop
 
     def _application(self, statement: Apply, role: str) -> list[str]:
         kernel = statement.kernel
@@ -186,7 +187,8 @@ class PythonWriter:
         inner = self._list(symbols)
         return f"({inner},)" if len(symbols) == 1 else f"({inner})"
 
-    def _call(self, target: str, name: str, arguments: Sequence[str]) -> list[str]:
+    def call(self, target: str, name: str, arguments: Sequence[str]) -> list[str]:
+        """A call inside a function, at most two levels deep."""
         return call(target, name, arguments, WIDTH - 2 * len(INDENT))
 
 
@@ -212,12 +214,9 @@ def signature(name: str, arguments: Sequence[str]) -> list[str]:
 
 
 def raised(reason: str) -> list[str]:
-    """``raise ValueError(reason)``, a long reason as adjacent strings."""
-    words = reason.replace("\\", "\\\\").replace('"', "'")
-    if len(words) < WIDTH - 40:
-        return [f'raise ValueError("{words}")']
-    pieces = textwrap.wrap(words, WIDTH - 24, drop_whitespace=False, break_long_words=False)
-    return ["raise ValueError(", *(f'{INDENT}"{piece}"' for piece in pieces), ")"]
+    """``raise ValueError(reason)``."""
+    words = reason.replace("\\", "/").replace('"', "'")
+    return call("raise ", "ValueError", [f'"{words}"'], WIDTH - 2 * len(INDENT))
 
 
 def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
@@ -244,4 +243,4 @@ def _leading(routine: Routine) -> tuple[Assignment, ...]:
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
-    return [INDENT + line for line in lines]
+    return [INDENT + line if line else line for line in lines]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from symmem import __version__
-from symmem.errors import SymmemError
+from symmem.errors import CompilerError, SymmemError
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
@@ -118,21 +118,46 @@ def derive(  # noqa: PLR0917  # one argument for each option
 @click.option(
     "--target",
     required=True,
-    type=click.Choice(["numpy", "torch", "jax", "json"]),
+    type=click.Choice(["numpy", "torch", "jax", "c", "json"]),
     help="The language of the output.",
 )
 @click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
-@click.option("-o", "output", metavar="PATH", help="Write to a file instead of standard output.")
+@click.option("-o", "output", metavar="PATH", help="Write to a file, not to standard output; c: a directory.")
 def emit(name: str, target: str, order: int, output: str | None) -> None:
     """The memoryless iteration as code that stands by itself: no part of it needs symmem."""
+    if target == "c" and output is None:
+        raise click.UsageError("--target c writes a header and a source file; add -o DIR")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
     from symmem.emission.targets import TEXTS
 
     optimizer = load(name)
     with _progress(f"emitting {optimizer.name} for {target} ..."):
-        content = TEXTS[target](derive_optimizer(optimizer, order))
+        derivation = derive_optimizer(optimizer, order)
+        if target == "c" and output is not None:
+            from symmem.emission.c_source import write_c
+
+            write_c(derivation, output)
+            return
+        content = TEXTS[target](derivation)
     _write(content, output)
+
+
+@commands.command(short_help="Compiled kernels: a library, its packages and its Python modules.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
+@click.option("-o", "output", required=True, metavar="DIR", help="The directory to lay them out in.")
+def build(names: tuple[str, ...], output: str) -> None:
+    """Compiled kernels of one or several optimizers, in one library.
+
+    The compiler is CC, then cc. In DIR: include/, lib/ with pkg-config and CMake packages, python/.
+    """
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.build import build as build_library
+
+    optimizers = [load(name) for name in names]
+    with _progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
+        build_library([derive_optimizer(optimizer) for optimizer in optimizers], output)
 
 
 def _write(content: str, output: str | None) -> None:
@@ -234,7 +259,7 @@ def main() -> NoReturn:
     except click.Abort:
         code = _fail("interrupted", 130)
     except SymmemError as error:
-        code = _fail(str(error), 2)
+        code = _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
     except OSError as error:
         code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
     sys.exit(code)

@@ -29,6 +29,10 @@ class DerivationError(SymmemError):
     """A question that a derivation cannot answer; the message says why, and what can be asked instead."""
 
 
+class CompilerError(SymmemError):
+    """A compiler rejected what symmem wrote: a failed check, not bad input."""
+
+
 def quote(value: object) -> str:
     """A user's own input as it may stand in a message: quoted, escaped, and cut where it is long."""
     text = value if isinstance(value, str) else _representation(value)

@@ -1,7 +1,7 @@
 """Built kernels: a library with its headers, package files and Python modules.  The only caller of a compiler.
 
-    include/symmem_adamw.h   lib/libsymmem_adamw.so, .a   lib/pkgconfig/symmem-adamw.pc
-    lib/cmake/symmem-adamw/  python/symmem_adamw.py
+include/symmem_adamw.h   lib/libsymmem_adamw.so, .a   lib/pkgconfig/symmem-adamw.pc
+lib/cmake/symmem-adamw/  python/symmem_adamw.py
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.c_source import CFiles, c_files, c_name
-from symmem.emission.files import write_whole
+from symmem.emission.files import make_folder, write_whole
 from symmem.emission.kernel_module import kernel_module
 from symmem.emission.numpy_module import numpy_module
 from symmem.emission.render import render
@@ -29,6 +29,7 @@ FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fPIC")
 """A shipped library is built for every processor of its kind: nothing here names the builder's own."""
 OPENMP = "-fopenmp"
 LOG = "symmem-build.log"
+SHARED = ".dylib" if sys.platform == "darwin" else ".so"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,24 @@ class Package:
         return cls(f"symmem-{name}", f"symmem_{c_name(name)}", f"symmem::{c_name(name)}")
 
 
+@dataclass(frozen=True)
+class Toolchain:
+    """The compiler ``CC``, then ``cc``; the archiver ``AR``, then ``ar``; and whether there are threads."""
+
+    compiler: tuple[str, ...]
+    archiver: tuple[str, ...]
+    openmp: bool
+
+    @classmethod
+    def found(cls, scratch: Path) -> Toolchain:
+        compiler = _tool("CC", "cc", "C compiler")
+        return cls(compiler, _tool("AR", "ar", "archiver"), _accepts_openmp(compiler, scratch))
+
+    @property
+    def threads(self) -> tuple[str, ...]:
+        return (OPENMP,) if self.openmp else ()
+
+
 def build(derivations: Sequence[Derivation], folder: str) -> Path:
     """Compiles the kernels and lays them out in the folder; nothing is changed there unless all succeeds."""
     names = [derivation.optimizer.name for derivation in derivations]
@@ -52,30 +71,45 @@ def build(derivations: Sequence[Derivation], folder: str) -> Path:
         if names.count(name) > 1:
             raise SymmemError(f"{quote(name)} is given twice; give each optimizer once")
     sources = [c_files(derivation) for derivation in derivations]
-    package = Package.of(names)
-    compiler = _compiler()
-    target = Path(folder)
+    package, target = Package.of(names), Path(folder)
     if target.exists() and not target.is_dir():
         raise SymmemError(f"{quote(folder)} is not a directory; choose another place with -o")
     with tempfile.TemporaryDirectory(prefix="symmem-") as scratch:
         made = Path(scratch) / "made"
+        tools = Toolchain.found(Path(scratch))
         _lay_out_texts(derivations, sources, package, made)
-        openmp = _accepts_openmp(compiler, Path(scratch))
         try:
-            _compile(compiler, sources, package, made, Path(scratch), openmp)
+            _compile(tools, sources, package, made)
         except subprocess.CalledProcessError as error:
             raise CompilerError(_complaint(error, target)) from None
-        _package_files(package, made, openmp)
+        _package_files(package, made, tools)
         _install(made, target)
     return target
 
 
-def _compiler() -> list[str]:
-    """``CC``, then ``cc``."""
-    chosen = shlex.split(os.environ.get("CC", "")) or ["cc"]
+def _tool(variable: str, name: str, what: str) -> tuple[str, ...]:
+    chosen = shlex.split(os.environ.get(variable, "")) or [name]
     if shutil.which(chosen[0]) is None:
-        raise SymmemError(f"there is no C compiler {quote(chosen[0])}; install one, or set CC to the one to use")
-    return chosen
+        raise SymmemError(f"there is no {what} {quote(chosen[0])}; install one, or name it in {variable}")
+    return tuple(chosen)
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    subprocess.run(
+        command, cwd=folder, check=True, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+def _accepts_openmp(compiler: Sequence[str], scratch: Path) -> bool:
+    """Whether a program with threads can be compiled and linked."""
+    text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+    (scratch / "probe.c").write_text(text, encoding="utf-8")
+    try:
+        _run([*compiler, OPENMP, "probe.c", "-o", "probe"], scratch)
+    except subprocess.CalledProcessError:
+        return False
+    return True
 
 
 def _lay_out_texts(
@@ -85,69 +119,49 @@ def _lay_out_texts(
         (made / part).mkdir(parents=True)
     for derivation, files in zip(derivations, sources, strict=True):
         stem = Path(files.header_name).stem
-        (made / "include" / files.header_name).write_text(files.header, encoding="utf-8")
-        module = kernel_module(derivation, package.library)
-        (made / "python" / f"{stem}.py").write_text(module, encoding="utf-8")
-        (made / "python" / f"{stem}_numpy.py").write_text(numpy_module(derivation), encoding="utf-8")
+        texts = {
+            made / "include" / files.header_name: files.header,
+            made / "python" / f"{stem}.py": kernel_module(derivation, package.library),
+            made / "python" / f"_{stem}.py": numpy_module(derivation),
+        }
+        for place, text in texts.items():
+            place.write_text(text, encoding="utf-8")
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
-    subprocess.run(
-        command, cwd=folder, check=True, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-
-
-def _accepts_openmp(compiler: Sequence[str], scratch: Path) -> bool:
-    """Whether a program with threads can be compiled and linked."""
-    probe = scratch / "probe.c"
-    probe.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n", encoding="utf-8")
-    try:
-        _run([*compiler, OPENMP, probe.name, "-o", "probe"], scratch)
-    except subprocess.CalledProcessError:
-        return False
-    return True
-
-
-def _compile(
-    compiler: Sequence[str], sources: Sequence[CFiles], package: Package, made: Path, scratch: Path, openmp: bool
-) -> None:
-    threads = [OPENMP] if openmp else []
+def _compile(tools: Toolchain, sources: Sequence[CFiles], package: Package, made: Path) -> None:
+    scratch, compiler = made.parent, tools.compiler
     objects = []
     for files in sources:
         (scratch / files.source_name).write_text(files.source, encoding="utf-8")
         objects.append(str(Path(files.source_name).with_suffix(".o")))
-        _run([*compiler, *FLAGS, *threads, f"-I{made / 'include'}", "-c", files.source_name, "-o", objects[-1]], scratch)
-    shared = f"lib{package.library}{'.dylib' if sys.platform == 'darwin' else '.so'}"
+        places = (f"-I{made / 'include'}", "-c", files.source_name, "-o", objects[-1])
+        _run([*compiler, *FLAGS, *tools.threads, *places], scratch)
+    shared = f"lib{package.library}{SHARED}"
     # The name by which programs find it again, wherever the folder is moved.
-    own_name = f"-Wl,-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-Wl,-soname,{shared}"
-    _run([*compiler, "-shared", own_name, *objects, *threads, "-lm", "-o", str(made / "lib" / shared)], scratch)
-    archiver = shlex.split(os.environ.get("AR", "")) or ["ar"]
-    if shutil.which(archiver[0]) is None:
-        raise SymmemError(f"there is no archiver {quote(archiver[0])}; install binutils, or set AR")
-    _run([*archiver, "rcs", str(made / "lib" / f"lib{package.library}.a"), *objects], scratch)
+    own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
+    library = ("-lm", "-o", str(made / "lib" / shared))
+    _run([*compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *library], scratch)
+    _run([*tools.archiver, "rcs", str(made / "lib" / f"lib{package.library}.a"), *objects], scratch)
 
 
 def _complaint(error: subprocess.CalledProcessError, target: Path) -> str:
     """The compiler's words go to a file, whose name is in the message."""
     log = target / LOG
     words = f"{shlex.join(map(str, error.cmd))}\n\n{error.output or ''}"
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SymmemError(f"{quote(str(target))} cannot be made ({problem.strerror}); choose another place") from None
+    make_folder(str(target))
     write_whole(str(log), words)
     return f"the compiler {error.cmd[0]} rejected the code; its message is in {log}"
 
 
-def _package_files(package: Package, made: Path, openmp: bool) -> None:
+def _package_files(package: Package, made: Path, tools: Toolchain) -> None:
     values = {
         "name": package.name,
         "library": package.library,
         "target": package.target,
         "version": __version__,
-        "threads": f" {OPENMP}" if openmp else "",
-        "openmp": openmp,
-        "ending": ".dylib" if sys.platform == "darwin" else ".so",
+        "threads": "".join(f" {flag}" for flag in tools.threads),
+        "openmp": tools.openmp,
+        "ending": SHARED,
     }
     places = {
         "package.pc": made / "lib" / "pkgconfig" / f"{package.name}.pc",

@@ -84,7 +84,10 @@ class PassWriter:
             if isinstance(statement, Scalars):
                 lines += self._numbers.assignments(statement.assignments)
             elif isinstance(statement, Apply):
-                lines += [*self._declared(statement.result), *self._apply(statement, f"{self._at(statement.result)} = ")]
+                lines += [
+                    *self._declared(statement.result),
+                    *self._apply(statement, f"{self._at(statement.result)} = "),
+                ]
             elif isinstance(statement, Loop):
                 lines += self._sum(statement)
         return lines
@@ -105,14 +108,22 @@ class PassWriter:
         return free(f"{vector.name}_", self._taken)
 
     def _declared(self, vector: Symbol) -> list[str]:
-        return [f"{self._type} {self._array(vector)}[SYMMEM_LONG_LANES];"] if self._lanes else [f"{self._type} {vector};"]
+        return (
+            [f"{self._type} {self._array(vector)}[SYMMEM_LONG_LANES];"]
+            if self._lanes
+            else [f"{self._type} {vector};"]
+        )
 
     def _at(self, vector: Symbol) -> str:
         return f"{self._array(vector)}[{self._internal.entry}]" if self._lanes else vector.name
 
     def _apply(self, statement: Apply, target: str) -> list[str]:
         kernel, fresh = statement.kernel, self._fresh
-        lines = [f"const {self._type} {vector} = {self._at(vector)};" for vector in kernel.vectors] if self._lanes else []
+        lines = (
+            [f"const {self._type} {vector} = {self._at(vector)};" for vector in kernel.vectors]
+            if self._lanes
+            else []
+        )
         room = WIDTH - 2 * len(INDENT) - len(f"const {self._type} ;")
         for symbol, value in kernel.locals:
             parts = assignment(symbol.name, value, self._printer, fresh, room)
@@ -153,7 +164,10 @@ class NumberWriter:
         room = WIDTH - 2 * len(INDENT) - len("const double ;")
         lines: list[str] = []
         for name, value in assignments:
-            lines += [f"const double {part};" for part in assignment(name.name, value, self._printer, self._fresh, room)]
+            lines += [
+                f"const double {part};"
+                for part in assignment(name.name, value, self._printer, self._fresh, room)
+            ]
         return lines
 
     def loop(self, loop: Loop, body: list[str]) -> list[str]:

@@ -19,7 +19,7 @@ from symmem.algebra.atoms import GRAD, LR, PAST, THETA, is_contraction
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.emission.blocks import Block, Names
-from symmem.emission.program import Apply, Assignment, Loop, Routine, Scalars, Statement, Unavailable
+from symmem.emission.program import Apply, Assignment, Loop, Scalars, Statement, Unavailable
 from symmem.errors import DerivationError, SymmemError
 
 OTHER_TARGETS = "latex, numpy, torch, jax and json"
@@ -157,7 +157,11 @@ def _used(statements: tuple[Statement, ...]) -> set[Symbol]:
         elif isinstance(statement, Scalars):
             found |= _read(statement.assignments)
         elif isinstance(statement, Loop):
-            bounds = [statement.first, statement.stop, *([statement.decay] if statement.decay is not None else [])]
+            bounds = [
+                statement.first,
+                statement.stop,
+                *([statement.decay] if statement.decay is not None else []),
+            ]
             found |= _used(statement.body).union(*(bound.free_symbols for bound in bounds))
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sympy import Symbol, oo
 
@@ -15,6 +16,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.emission.c_code import INDENT, WIDTH, Internal, NumberWriter, PassWriter
 from symmem.emission.c_printing import DOUBLE, EXTENDED, FLOAT, Precision
 from symmem.emission.c_program import CProgram, Pass, Passes, c_program
+from symmem.emission.files import make_folder, write_whole
 from symmem.emission.program import TOLERANCE_BITS, Unavailable
 from symmem.emission.render import render
 
@@ -62,6 +64,14 @@ def c_files(derivation: Derivation) -> CFiles:
     return CFiles(f"{prefix}.h", render("c/header.h.jinja", values), f"{prefix}.c", source)
 
 
+def write_c(derivation: Derivation, folder: str) -> None:
+    """Writes header and source into the folder."""
+    files = c_files(derivation)
+    make_folder(folder)
+    write_whole(str(Path(folder) / files.header_name), files.header)
+    write_whole(str(Path(folder) / files.source_name), files.source)
+
+
 def _about(program: CProgram) -> list[str]:
     optimizer = program.optimizer
     reference = f" ({optimizer.reference})" if optimizer.reference else ""
@@ -97,7 +107,12 @@ class _Source:
 
     def values(self) -> dict[str, object]:
         forms = [self._program.limit, self._program.finite]
-        works = [w for f in forms if isinstance(f, Passes) for w in (f.memoryless, *f.directions, f.correction, f.step)]
+        works = [
+            w
+            for f in forms
+            if isinstance(f, Passes)
+            for w in (f.memoryless, *f.directions, f.correction, f.step)
+        ]
         functions = [self._function(role) for role in ROLES]
         reasons = [form.reason for form in forms if isinstance(form, Unavailable)]
         return {

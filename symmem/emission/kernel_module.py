@@ -17,7 +17,6 @@ def kernel_module(derivation: Derivation, library: str) -> str:
     """The text of the module, formatted; ``library`` is the name of the library without lib and ending."""
     optimizer, loss = derivation.optimizer, derivation.modified_loss
     name = c_name(optimizer.name)
-    members = [parameter.name for parameter in optimizer.parameters]
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
     return render(
         "kernels/module.py.jinja",
@@ -26,13 +25,20 @@ def kernel_module(derivation: Derivation, library: str) -> str:
             "banner": textwrap.wrap(banner, WIDTH),
             "name": optimizer.name,
             "prefix": f"symmem_{name}",
-            "op": f"symmem_{name}",
             "library": library,
             "regime": None if loss is None else loss.regime,
-            "members": members,
+            "parameters": _listed(
+                "PARAMETERS", [f'"{parameter.name}"' for parameter in optimizer.parameters]
+            ),
             "functions": _functions(derivation),
         },
     )
+
+
+def _listed(name: str, entries: list[str]) -> list[str]:
+    """``name = [entries]``, on one line where it fits."""
+    line = f"{name} = [{', '.join(entries)}]"
+    return [line] if len(line) <= WIDTH else [f"{name} = [", *(f"{INDENT}{entry}," for entry in entries), "]"]
 
 
 def _functions(derivation: Derivation) -> list[dict[str, object]]:
@@ -40,7 +46,9 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
     defaults = [f"{parameter.name}={decimal(parameter.default)}" for parameter in parameters]
     names = [parameter.name for parameter in parameters]
 
-    def kernel(name: str, positional: list[str], keywords: list[str], claim: str, *body: str) -> dict[str, object]:
+    def kernel(
+        name: str, positional: list[str], keywords: list[str], claim: str, *body: str
+    ) -> dict[str, object]:
         given = call("given = ", "_Given", ["theta", "n", *names], WIDTH - len(INDENT))
         arguments = [*positional, "*", "n=None", *keywords]
         return {"head": signature(name, arguments), "claim": claim, "body": [*given, *body]}
@@ -52,7 +60,7 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
                'return given.into(out, "memoryless", given.like(grad(theta)))'),
         kernel("correction", ["theta", "grad", "hvp"], ["lr", *defaults, "out=None"],
                "lr F_1: what memory adds to the update.", gradient,
-               'return given.into(out, "correction", g, given.products(hvp, theta, g), lr)'),
+               'hv = given.products(hvp, theta, g)', 'return given.into(out, "correction", g, hv, rate=lr)'),
         kernel("step", ["theta", "grad", "hvp"], ["lr", *defaults, "out=None"],
                "theta - lr * (memoryless + correction).", gradient,
                "return given.step(out, g, given.products(hvp, theta, g), lr)"),
@@ -61,7 +69,7 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
                "return given.directions(given.like(g))"),
         kernel("correction_from", ["theta", "g", "hv"], ["lr", *defaults, "out=None"],
                "The correction, from the products hv of the directions with the Hessian.",
-               'return given.into(out, "correction", given.like(g), given.stack(hv), lr)'),
+               'return given.into(out, "correction", given.like(g), given.stack(hv), rate=lr)'),
         kernel("step_from", ["theta", "g", "hv"], ["lr", *defaults, "out=None"],
                "The step, from the products hv; out=theta changes theta in place.",
                "return given.step(out, given.like(g), given.stack(hv), lr)"),
@@ -71,7 +79,9 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
         return found
     passed = [f"{name}={name}" for name in names]
 
-    def formula(name: str, positional: list[str], keywords: list[str], arguments: list[str], claim: str) -> None:
+    def formula(
+        name: str, positional: list[str], keywords: list[str], arguments: list[str], claim: str
+    ) -> None:
         marker = ["*"] if keywords else []
         body = call("return ", f"_formulas().{name}", arguments, WIDTH - len(INDENT))
         found.append(
@@ -84,5 +94,11 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
     formula("preconditioner", ["theta", "grad"], defaults, [vectors[0], vectors[2], *passed],
             "P of the preconditioned gradient step, as a NumPy array.")  # fmt: skip
     if loss.decay != 0:
-        formula("decay", [], ["lr", *defaults], ["lr=lr", *passed], "The decay beside the preconditioned gradient.")
+        formula(
+            "decay",
+            [],
+            ["lr", *defaults],
+            ["lr=lr", *passed],
+            "The decay beside the preconditioned gradient.",
+        )
     return found

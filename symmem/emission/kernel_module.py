@@ -8,6 +8,7 @@ from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.c_source import c_name
 from symmem.emission.decimals import decimal
+from symmem.emission.lowering import loss_where_it_exists
 from symmem.emission.printing import WIDTH
 from symmem.emission.python_code import INDENT, call, signature
 from symmem.emission.render import render
@@ -15,7 +16,7 @@ from symmem.emission.render import render
 
 def kernel_module(derivation: Derivation, library: str) -> str:
     """The text of the module, formatted; ``library`` is the name of the library without lib and ending."""
-    optimizer, loss = derivation.optimizer, derivation.modified_loss
+    optimizer, loss = derivation.optimizer, loss_where_it_exists(derivation)
     name = c_name(optimizer.name)
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
     return render(
@@ -74,7 +75,7 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
                "The step, from the products hv; out=theta changes theta in place.",
                "return given.step(out, given.like(g), given.stack(hv), lr)"),
     ]  # fmt: skip
-    loss = derivation.modified_loss
+    loss = loss_where_it_exists(derivation)
     if loss is None:
         return found
     passed = [f"{name}={name}" for name in names]

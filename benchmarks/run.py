@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import any_order
+import arrays
 import cold_start
 import double_sum
 import many_variables
@@ -29,6 +30,8 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     any_order.adamw_second,
     any_order.adamw_third,
     any_order.lie_series_route,
+    arrays.adamw_correction_float64,
+    arrays.adamw_correction_float32,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +10,9 @@ import jax.numpy as jnp
 import probe
 from truth import FUNCTIONS, LOSS
 
-from symmem.verification.ridges import Monomial, Ridge, exponential, log_cosh, sine
+from symmem.verification.ridges import Ridge
 
 jax.config.update("jax_enable_x64", True)
-
-_PROFILES = {exponential: jnp.exp, sine: jnp.sin, log_cosh: lambda x: jnp.log(jnp.cosh(x))}
 
 
 def loss(theta: Any) -> Any:
@@ -47,6 +44,4 @@ def _along(field: Callable[[Any], Any], *vectors: Any) -> Callable[[Any], Any]:
 
 def _ridge(ridge: Ridge, point: Any) -> Any:
     x = jnp.dot(jnp.array([float(entry) for entry in ridge.inward], dtype=point.dtype), point)
-    if isinstance(ridge.profile, Monomial):
-        return float(ridge.weight) * x**ridge.profile.degree / math.factorial(ridge.profile.degree)
-    return float(ridge.weight) * _PROFILES[ridge.profile](x)
+    return float(ridge.weight) * probe.profile_value(jnp, ridge.profile, x)

@@ -6,10 +6,12 @@ of the absolute values of its terms, not against the value.
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -19,11 +21,24 @@ from truth import FUNCTIONS, LOSS, LR, THETA, literal_of, load, number_of, value
 
 import symmem
 from symmem.algebra.atoms import terms_of
+from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
+from symmem.verification.ridges import Monomial, exponential, log_cosh, sine
 
 STEPS = (0, 1, 5, None)
 """The steps at which the targets are compared; None is the limit."""
 THETA64 = np.array([float(entry) for entry in THETA])
+
+
+def profile_value(library: Any, profile: object, x: Any) -> Any:
+    """A profile of the probe loss at x, in NumPy, PyTorch or JAX."""
+    if isinstance(profile, Monomial):
+        return x**profile.degree / math.factorial(profile.degree)
+    return {
+        exponential: lambda: library.exp(x),
+        sine: lambda: library.sin(x),
+        log_cosh: lambda: library.log(library.cosh(x)),
+    }[profile]()
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,11 @@ def _truth(name: str, formula: Expr, n: int | None) -> Truth:
 
 
 def parameters(name: str) -> dict[str, float]:
-    return {key: float(value) for key, value in values_of(load(name)).items()}
+    return parameters_of(load(name))
+
+
+def parameters_of(optimizer: Optimizer) -> dict[str, float]:
+    return {key: float(value) for key, value in values_of(optimizer).items()}
 
 
 def contraction(theta: np.ndarray, *vectors: np.ndarray) -> np.ndarray:

@@ -134,9 +134,7 @@ class _Signatures:
             given = ["theta", "grad", *(f"{name}=None" if "_jvp" in name else name for name in calls)]
             return self._head(function, given, [*step, *parameters, *out])
         if function in ("correction", "step"):
-            return self._head(
-                function, ["theta", "grad", *higher, *calls], [*step, "lr", *parameters, *out]
-            )
+            return self._head(function, ["theta", "grad", *higher, *calls], [*step, "lr", *parameters, *out])
         if function == "modified_loss":
             more = higher if self.program.order > 1 else []
             return self._head(function, ["theta", "loss", "grad", *more, *calls], ["lr", *parameters])

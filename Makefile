@@ -17,6 +17,7 @@ test: $(READY)
 	$(BIN)/pytest
 
 bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
 format: $(READY)

@@ -31,10 +31,17 @@ class Internal:
     result: str
     lanes: str
     entry: str
+    value: str
+    strange: str
 
     @classmethod
     def beside(cls, taken: frozenset[str]) -> Internal:
-        return cls(*(free(name, taken) for name in ("numbers", "vectors", "result", "lanes", "i")))
+        return cls(
+            *(
+                free(name, taken)
+                for name in ("numbers", "vectors", "result", "lanes", "i", "value", "strange")
+            )
+        )
 
 
 class PassWriter:
@@ -45,7 +52,7 @@ class PassWriter:
     ) -> None:
         """``lanes`` is the type of the vectors that a run of entries is taken from."""
         self._type = precision.type
-        self._printer = CPrinter(precision)
+        self._precision = precision
         self._numbers = NumberWriter(taken)
         self._internal = internal
         self._taken = taken
@@ -72,11 +79,16 @@ class PassWriter:
         *earlier, last = work.inside
         lines += self._block(earlier)
         assert isinstance(last, Apply)
-        return [*lines, *self._apply(last, self._result())]
-
-    def _result(self) -> str:
-        names = self._internal
-        return f"{names.result}[{names.entry}] = " if self._lanes else "return "
+        if not self._lanes:
+            return [*lines, *self._kernel(last, "return ")]
+        # Whether a value is finite is seen while it is computed: a second look would cost more than the first.
+        flag = "int32_t" if self._lanes == "float" else "int64_t"
+        inner = [
+            *self._kernel(last, f"const {self._lanes} {names.value} = ({self._lanes})"),
+            f"{names.result}[{names.entry}] = {names.value};",
+            f"{names.strange} |= {names.value} - {names.value} != 0;",
+        ]
+        return [*lines, f"{flag} {names.strange} = 0;", *self._each(inner), f"return {names.strange} == 0;"]
 
     def _block(self, statements: Sequence[Statement]) -> list[str]:
         lines: list[str] = []
@@ -118,20 +130,21 @@ class PassWriter:
         return f"{self._array(vector)}[{self._internal.entry}]" if self._lanes else vector.name
 
     def _apply(self, statement: Apply, target: str) -> list[str]:
-        kernel, fresh = statement.kernel, self._fresh
-        lines = (
-            [f"const {self._type} {vector} = {self._at(vector)};" for vector in kernel.vectors]
-            if self._lanes
-            else []
-        )
-        room = WIDTH - 2 * len(INDENT) - len(f"const {self._type} ;")
+        lines = self._kernel(statement, target)
+        return self._each(lines) if self._lanes else _scoped(lines)
+
+    def _kernel(self, statement: Apply, target: str) -> list[str]:
+        """The local values of a kernel, then its output behind ``target``."""
+        kernel, kind = statement.kernel, f"const {self._type} "
+        lines = [f"{kind}{vector} = {self._at(vector)};" for vector in kernel.vectors] if self._lanes else []
+        printer = CPrinter(self._precision, frozenset(kernel.scalars))
+        room = WIDTH - 2 * len(INDENT) - len(kind) - 1
         for symbol, value in kernel.locals:
-            parts = assignment(symbol.name, value, self._printer, fresh, room)
-            lines += [f"const {self._type} {part};" for part in parts]
-        *before, last = assignment("_", kernel.output, self._printer, fresh, room - len(target))
-        lines += [f"const {self._type} {part};" for part in before]
-        lines.append(f"{target}{last.removeprefix('_ = ')};")
-        return self._each(lines) if self._lanes else _scoped(lines, target)
+            lines += [f"{kind}{part};" for part in assignment(symbol.name, value, printer, self._fresh, room)]
+        *before, last = assignment("_", kernel.output, printer, self._fresh, room - len(target))
+        value = last.removeprefix("_ = ")
+        value = f"({value})" if target.endswith(")") else value
+        return [*lines, *(f"{kind}{part};" for part in before), f"{target}{value};"]
 
     def _each(self, lines: list[str]) -> list[str]:
         names = self._internal
@@ -179,9 +192,9 @@ class NumberWriter:
         return [head, *indented(body), "}"]
 
 
-def _scoped(lines: list[str], target: str) -> list[str]:
+def _scoped(lines: list[str]) -> list[str]:
     """Local values of a kernel in a scope of their own: the next kernel may use the same names."""
-    return lines if target == "return " or len(lines) == 1 else ["{", *indented(lines), "}"]
+    return lines if len(lines) == 1 else ["{", *indented(lines), "}"]
 
 
 def parts(taken: frozenset[str]) -> Callable[[], Symbol]:

@@ -35,8 +35,8 @@ EXTENDED = Precision("long double", "l", "L", guarded=False)
 class CPrinter(PythonPrinter):
     """Source text of an expression in one precision."""
 
-    def __init__(self, precision: Precision) -> None:
-        super().__init__(Dialect(_functions(precision), _rsqrt(precision)))
+    def __init__(self, precision: Precision, numbers: frozenset[Symbol] = frozenset()) -> None:
+        super().__init__(Dialect(_functions(precision), _rsqrt(precision)), numbers)
         self._precision = precision
 
     def _print_Integer(self, number: Integer) -> str:

@@ -31,17 +31,10 @@ class Internal:
     result: str
     lanes: str
     entry: str
-    value: str
-    strange: str
 
     @classmethod
     def beside(cls, taken: frozenset[str]) -> Internal:
-        return cls(
-            *(
-                free(name, taken)
-                for name in ("numbers", "vectors", "result", "lanes", "i", "value", "strange")
-            )
-        )
+        return cls(*(free(name, taken) for name in ("numbers", "vectors", "result", "lanes", "i")))
 
 
 class PassWriter:
@@ -81,14 +74,7 @@ class PassWriter:
         assert isinstance(last, Apply)
         if not self._lanes:
             return [*lines, *self._kernel(last, "return ")]
-        # Whether a value is finite is seen while it is computed: a second look would cost more than the first.
-        flag = "int32_t" if self._lanes == "float" else "int64_t"
-        inner = [
-            *self._kernel(last, f"const {self._lanes} {names.value} = ({self._lanes})"),
-            f"{names.result}[{names.entry}] = {names.value};",
-            f"{names.strange} |= {names.value} - {names.value} != 0;",
-        ]
-        return [*lines, f"{flag} {names.strange} = 0;", *self._each(inner), f"return {names.strange} == 0;"]
+        return [*lines, *self._each(self._kernel(last, f"{names.result}[{names.entry}] = ({self._lanes})"))]
 
     def _block(self, statements: Sequence[Statement]) -> list[str]:
         lines: list[str] = []

@@ -22,10 +22,17 @@ from symmem.emission.render import render
 
 TYPES = (("double", "f64"), ("float", "f32"))
 DRIVERS = (
-    ("double", "f64", 8, "int64_t", "0", "INFINITY"),
-    # Room for products of coefficients and powers of entries within the range of a float.
-    ("float", "f32", 16, "int32_t", "1e-30", "1e30"),
-)
+    {
+        "type": "double", "suffix": "f64", "line": 8, "smallest": "0", "largest": "INFINITY",
+        "base": {"register": "__m128d", "kind": "pd"}, "wide": {"register": "__m256d"},
+    },
+    {
+        # Room for products of coefficients and powers of entries within the range of a float.
+        "type": "float", "suffix": "f32", "line": 16, "smallest": "1e-30", "largest": "1e30",
+        "base": {"register": "__m128", "kind": "ps"}, "wide": {"register": "__m256"},
+    },
+)  # fmt: skip
+"""The loops over vectors of each type: entries in a line of the cache, coefficients, registers of x86."""
 FORMS = ("limit", "finite")
 ROLES = ("memoryless", "direction", "correction", "step")
 

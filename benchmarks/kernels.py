@@ -4,6 +4,8 @@ Everything runs in this process on the same vectors of ten million entries, in t
 medians.  The limit is a triad (two reads, one write), plain and with streaming stores, compiled in the same run.
 """
 
+# ruff: noqa: PLC0415  # each peer is imported by the benchmark that needs it
+
 from __future__ import annotations
 
 import ctypes
@@ -20,9 +22,12 @@ from types import ModuleType
 import numpy as np
 from measure import HERE, Row, Target, seconds
 
+import symmem
+from symmem.emission.build import build
+
 COUNT = 10_000_000
 ROUNDS = 50
-RATE, BETA1, BETA2, EPS, DECAY = 1e-3, 0.9, 0.999, 1e-8, 0.01
+RATE, BETA1, BETA2, EPS = 1e-3, 0.9, 0.999, 1e-8
 FIRST = BETA1 / (1 - BETA1) - BETA2 / (1 - BETA2)
 SECOND = BETA2 / (1 - BETA2) * EPS
 """correction = lr hv r (FIRST + SECOND r^2),  r = (grad^2 + eps)^(-1/2)"""
@@ -49,9 +54,6 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 @cache
 def _kernels() -> ModuleType:
     """What `symmem build adamw` makes, loaded."""
-    import symmem
-    from symmem.emission.build import build
-
     folder = build([symmem.derive(symmem.load("adamw"))], str(Path(_scratch().name) / "kernels"))
     path = folder / "python" / "symmem_adamw.py"
     specification = importlib.util.spec_from_file_location("symmem_adamw", path)
@@ -134,13 +136,14 @@ def _numba(v: dict[str, np.ndarray]) -> Action:
     import numba
 
     @numba.njit(parallel=True)
-    def correction(grad, hv, out, rate, first, second, eps):  # type: ignore[no-untyped-def]
+    def correction(grad, hv, out, numbers):  # type: ignore[no-untyped-def]
+        rate, first, second, eps = numbers
         for i in numba.prange(grad.size):
             r = 1 / np.sqrt(grad[i] * grad[i] + eps)
             out[i] = rate * hv[i] * r * (first + second * r * r)
 
     kind = v["grad"].dtype.type
-    return partial(correction, v["grad"], v["hv"], v["out"], *map(kind, (RATE, FIRST, SECOND, EPS)))
+    return partial(correction, v["grad"], v["hv"], v["out"], tuple(map(kind, (RATE, FIRST, SECOND, EPS))))
 
 
 def _numexpr(v: dict[str, np.ndarray]) -> Action:

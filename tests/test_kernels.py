@@ -203,16 +203,20 @@ def test_any_number_of_threads(
         assert made[0][key][-value.nbytes :] == value.tobytes(), key
 
 
-def test_the_bits_do_not_depend_on_the_instruction_set(
-    shared_folder: Path,
-    inputs: dict[str, np.ndarray],
-) -> None:
-    made = []
-    for variant in compiled.VARIANTS:
-        found = module(built(shared_folder, ("adamw", "rmsprop"), variant), "adamw")
-        vectors = {key: value[:5000].copy() for key, value in inputs.items()}
-        made.append({key: value.tobytes() for key, value in results(found, vectors, 3).items()})
-    assert made[0] == made[1] == made[2]
+def test_every_instruction_set_agrees(shared_folder: Path, inputs: dict[str, np.ndarray]) -> None:
+    """In float the same bits; in double the last bits may differ: wide registers take another root."""
+    for dtype, unit in ((np.float32, 0.0), (np.float64, 2.0**-52)):
+        made = []
+        for variant in compiled.VARIANTS:
+            found = module(built(shared_folder, ("adamw", "rmsprop"), variant), "adamw")
+            vectors = {key: value[:5000].astype(dtype) for key, value in inputs.items()}
+            made.append(results(found, vectors, 3))
+        first = made[0]
+        change = 400 * np.abs(first["correction"])  # two terms that nearly cancel
+        room = {"memoryless": 4.0, "direction": 4.0, "correction": change, "step": 0.01 * change + 4.0}
+        for key, value in first.items():
+            for other in made[1:]:
+                assert (np.abs(other[key] - value) <= unit * room[key]).all(), (key, dtype)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from itertools import count
 
-from sympy import Symbol
+from sympy import Expr, Pow, S, Symbol
 
 from symmem.emission.c_printing import NUMBER, CPrinter, Precision
 from symmem.emission.c_program import Pass
 from symmem.emission.printing import assignment
-from symmem.emission.program import Apply, Assignment, Loop, Scalars, Statement
+from symmem.emission.program import Apply, Assignment, Kernel, Loop, Scalars, Statement
 
 INDENT = "    "
 WIDTH = 100
@@ -31,10 +32,11 @@ class Internal:
     result: str
     lanes: str
     entry: str
+    root: str
 
     @classmethod
     def beside(cls, taken: frozenset[str]) -> Internal:
-        return cls(*(free(name, taken) for name in ("numbers", "vectors", "result", "lanes", "i")))
+        return cls(*(free(name, taken) for name in ("numbers", "vectors", "result", "lanes", "i", "root")))
 
 
 class PassWriter:
@@ -57,9 +59,9 @@ class PassWriter:
         names = self._internal
         # The numbers of a sum over past steps are doubles in every precision.
         kind = "double" if work.has_sum else self._type
-        cast = "(float)" if kind == "float" else ""
+        rounded = "(float)" if kind == "float" else ""
         lines = [
-            f"const {kind} {number} = {cast}{names.numbers}[{position}];"
+            f"const {kind} {number} = {rounded}{names.numbers}[{position}];"
             for position, number in enumerate(work.numbers)
         ]
         for position, vector in enumerate(work.vectors):
@@ -73,8 +75,9 @@ class PassWriter:
         lines += self._block(earlier)
         assert isinstance(last, Apply)
         if not self._lanes:
-            return [*lines, *self._kernel(last, "return ")]
-        return [*lines, *self._each(self._kernel(last, f"{names.result}[{names.entry}] = ({self._lanes})"))]
+            return [*lines, *self._kernel(last.kernel, "return ")]
+        cast = "" if self._lanes == self._type else f"({self._lanes})"
+        return [*lines, *self._apply(last, f"{names.result}[{names.entry}] = {cast}")]
 
     def _block(self, statements: Sequence[Statement]) -> list[str]:
         lines: list[str] = []
@@ -116,17 +119,38 @@ class PassWriter:
         return f"{self._array(vector)}[{self._internal.entry}]" if self._lanes else vector.name
 
     def _apply(self, statement: Apply, target: str) -> list[str]:
-        lines = self._kernel(statement, target)
-        return self._each(lines) if self._lanes else _scoped(lines)
+        """A kernel; for a run of entries in double, each of its roots is taken for all of them at once."""
+        kernel = statement.kernel
+        if not self._lanes:
+            return _scoped(self._kernel(kernel, target))
+        roots = [(name, value.base) for name, value in kernel.locals if _is_rsqrt(value)]
+        if not roots or self._type != "double":
+            return self._each(self._kernel(kernel, target))
+        names, lines, taken = self._internal, [], set[Symbol]()
+        for name, base in roots:
+            array = self._array(name)
+            entry = f"{array}[{names.entry}]"
+            lines.append(f"double {array}[SYMMEM_LONG_LANES];")
+            lines += self._each(self._kernel(replace(kernel, output=base), f"{entry} = ", taken))
+            lines.append(f"{names.root}({array}, {names.lanes});")
+            taken.add(name)
+        return _scoped([*lines, *self._each(self._kernel(kernel, target, taken))])
 
-    def _kernel(self, statement: Apply, target: str) -> list[str]:
-        """The local values of a kernel, then its output behind ``target``."""
-        kernel, kind = statement.kernel, f"const {self._type} "
-        lines = [f"{kind}{vector} = {self._at(vector)};" for vector in kernel.vectors] if self._lanes else []
+    def _kernel(self, kernel: Kernel, target: str, roots: AbstractSet[Symbol] = frozenset()) -> list[str]:
+        """The local values that the output needs, then the output behind ``target``; ``roots`` lie in arrays."""
+        kind = f"const {self._type} "
+        wanted = _needed(kernel, roots)
+        lines = []
+        if self._lanes:
+            entries = [*kernel.vectors, *sorted(roots, key=lambda symbol: symbol.name)]
+            lines = [f"{kind}{vector} = {self._at(vector)};" for vector in entries if vector in wanted]
         printer = CPrinter(self._precision, frozenset(kernel.scalars))
         room = WIDTH - 2 * len(INDENT) - len(kind) - 1
         for symbol, value in kernel.locals:
-            lines += [f"{kind}{part};" for part in assignment(symbol.name, value, printer, self._fresh, room)]
+            if symbol in wanted - roots:
+                lines += [
+                    f"{kind}{part};" for part in assignment(symbol.name, value, printer, self._fresh, room)
+                ]
         *before, last = assignment("_", kernel.output, printer, self._fresh, room - len(target))
         value = last.removeprefix("_ = ")
         value = f"({value})" if target.endswith(")") else value
@@ -176,6 +200,23 @@ class NumberWriter:
             first = f"symmem_oldest({first}, {stop}, {self._printer.source(loop.decay)})"
         head = f"for (double {loop.index} = {first}; {loop.index} < {stop}; {loop.index} += 1) {{"
         return [head, *indented(body), "}"]
+
+
+def _is_rsqrt(value: Expr) -> bool:
+    return isinstance(value, Pow) and value.exp == -S.Half
+
+
+def _needed(kernel: Kernel, known: AbstractSet[Symbol]) -> set[Symbol]:
+    """The symbols that the output is made of, down to those that are known."""
+    values = dict(kernel.locals)
+    wanted: set[Symbol] = set()
+    waiting = set(kernel.output.free_symbols)
+    while waiting:
+        symbol = waiting.pop()
+        wanted.add(symbol)
+        if symbol in values and symbol not in known:
+            waiting |= values[symbol].free_symbols - wanted
+    return wanted
 
 
 def _scoped(lines: list[str]) -> list[str]:

@@ -214,20 +214,29 @@ class _Source:
         return str(self._passes[key]["name"])
 
     def _pass(self, name: str, work: Pass) -> dict[str, object]:
-        def body(precision: Precision, lanes: str | None = None) -> list[str]:
-            return PassWriter(precision, self._internal, self._taken, lanes).body(work)
+        def written(precision: Precision, kind: str | None = None) -> list[str]:
+            return PassWriter(precision, self._internal, self._taken, kind).body(work)
+
+        def block(precision: Precision, kind: str, suffix: str) -> dict[str, object]:
+            lines = written(precision, kind)
+            return {
+                "type": kind,
+                "suffix": suffix,
+                "lines": lines,
+                "lanes": "SYMMEM_LONG_LANES" if work.has_sum else f"SYMMEM_LANES_{suffix}",
+                "has_roots": any(line.lstrip().startswith(f"{self._internal.root}(") for line in lines),
+            }
 
         return {
             "name": name,
             "blocks": [
-                {"type": "double", "suffix": "f64", "lines": body(DOUBLE, "double")},
+                block(DOUBLE, "double", "f64"),
                 # Sums over past steps have many terms: they are added up in double.
-                {"type": "float", "suffix": "f32", "lines": body(DOUBLE if work.has_sum else FLOAT, "float")},
+                block(DOUBLE if work.has_sum else FLOAT, "float", "f32"),
             ],
-            "extended": body(EXTENDED),
+            "extended": written(EXTENDED),
             "vectors": len(work.vectors),
             "numbers": len(work.numbers),
-            "lanes": "SYMMEM_LONG_LANES" if work.has_sum else "SYMMEM_LANES",
         }
 
     def _ranges(self) -> str:

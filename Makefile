@@ -5,12 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench format clean
+.PHONY: demo test bench format tools clean
 
 demo: $(READY)
 	$(BIN)/symmem derive adamw
 
-test: $(READY)
+test: $(READY) tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -23,6 +23,10 @@ bench: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Commands that pip does not bring: a TeX system, compilers. Nothing happens where they are there.
+tools:
+	tools/install.sh
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from symmem.emission.terminal import Style
 
 NAME = click.argument("name", metavar="NAME|FILE|-")
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "latex", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
+OUTPUT = click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
+TARGETS = ("latex", "numpy", "torch", "jax", "c", "json")
 PATIENCE = 2.0
 """Seconds without a word before a progress line appears."""
 EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
@@ -76,15 +86,8 @@ def show(name: str) -> None:
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
 )
 @click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "latex", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
-@click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
+@FORMAT
+@OUTPUT
 def derive(  # noqa: PLR0917  # one argument for each option
     name: str,
     order: int,
@@ -110,37 +113,38 @@ def derive(  # noqa: PLR0917  # one argument for each option
     at: At = "limit" if limit else "n" if at_step is None else at_step
     with _progress(f"deriving {optimizer.name} to order {order} ..."):
         content = _formatted(derivation, at, form, quadratic, output)
-    _write(content, output)
+    _deliver(content, output)
 
 
-@commands.command(short_help="The iteration as code that stands by itself.")
+@commands.command(short_help="The iteration as code that stands by itself, or as a section of a paper.")
 @NAME
-@click.option(
-    "--target",
-    required=True,
-    type=click.Choice(["numpy", "torch", "jax", "c", "json"]),
-    help="The language of the output.",
-)
+@click.option("--target", type=click.Choice(TARGETS), required=True, help="The language of the output.")
 @click.option("--order", default=1, show_default=True, metavar="P", help="The power of h to derive to.")
-@click.option("-o", "output", metavar="PATH", help="Write to a file, not to standard output; c: a directory.")
-def emit(name: str, target: str, order: int, output: str | None) -> None:
-    """The memoryless iteration as code that stands by itself: no part of it needs symmem."""
+@click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
+@click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")
+@OUTPUT
+def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output: str | None) -> None:  # noqa: PLR0917
+    """The memoryless iteration as code that needs no symmem, or as a section of a paper.
+
+    latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, c with -o DIR a header and a source file; both
+    list what they wrote.
+    """
+    if (standalone or pdf) and target != "latex":
+        raise click.UsageError(
+            f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
+        )
     if target == "c" and output is None:
         raise click.UsageError("--target c writes a header and a source file; add -o DIR")
+    if pdf and output is None:
+        raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
-    from symmem.emission.targets import TEXTS
+    from symmem.emission.targets import emit as emit_target
 
-    optimizer = load(name)
-    with _progress(f"emitting {optimizer.name} for {target} ..."):
-        derivation = derive_optimizer(optimizer, order)
-        if target == "c" and output is not None:
-            from symmem.emission.c_source import write_c
-
-            write_c(derivation, output)
-            return
-        content = TEXTS[target](derivation)
-    _write(content, output)
+    derivation = derive_optimizer(load(name), order)
+    with _progress(f"writing {derivation.optimizer.name} to order {order} ..."):
+        said = emit_target(derivation, target, output, standalone=standalone, pdf=pdf)
+    _say(said)
 
 
 @commands.command(short_help="Compiled kernels: a library, its packages and its Python modules.")
@@ -160,8 +164,31 @@ def build(names: tuple[str, ...], output: str) -> None:
         build_library([derive_optimizer(optimizer) for optimizer in optimizers], output)
 
 
-def _write(content: str, output: str | None) -> None:
-    """To standard output, or to a file that is there whole or not at all."""
+@commands.command(short_help="Optimizers side by side.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
+@FORMAT
+@OUTPUT
+def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
+    """Optimizers side by side: correction, sign of the implicit regularisation, modified loss.
+
+    All in the limit of many steps, to first order in h.
+    """
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.comparison import as_latex, as_record, as_text, compared
+
+    entries = compared([derive_optimizer(load(name)) for name in names])
+    with _progress(f"comparing {len(names)} optimizers ..."):
+        if form == "json":
+            import json
+
+            content = json.dumps(as_record(entries), indent=2) + "\n"
+        else:
+            content = as_latex(entries) if form == "latex" else as_text(entries, _style(output))
+    _deliver(content, output)
+
+
+def _deliver(content: str, output: str | None) -> None:
     if output is None:
         _say(content)
         return

@@ -31,9 +31,10 @@ from symmem.declaration.catalogue import NAMES
 from symmem.derivation.derivation import Derivation
 from symmem.emission import files
 from symmem.emission.decimals import long_integers, shown
-from symmem.emission.fragment import escape, latex_report
+from symmem.emission.fragment import latex_report
 from symmem.emission.report import At
 from symmem.emission.terminal import Style, terminal_report
+from symmem.emission.tex_text import escape
 from symmem.errors import SymmemError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -598,7 +599,9 @@ def test_the_console_examples_of_the_readme(tmp_path: Path) -> None:
             assert spawn(*arguments, cwd=tmp_path).stdout.decode() == expected
 
 
-def test_the_python_examples_of_the_readme() -> None:
+def test_the_python_examples_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     code = "\n".join(blocks("python"))
     example = doctest.DocTestParser().get_doctest(code, {}, "README.md", None, 0)
     report: list[str] = []
@@ -609,6 +612,6 @@ def test_the_python_examples_of_the_readme() -> None:
 
 def test_the_commands_of_the_readme() -> None:
     listed = [line.split("  ")[0].split() for line in re.findall(r"^    (symmem .*)$", README, re.MULTILINE)]
-    assert len(listed) == 6
+    assert len(listed) >= 9
     for _, *arguments in listed:
         assert output(*arguments)

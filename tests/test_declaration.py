@@ -562,3 +562,47 @@ def test_the_index_of_the_zoo_does_not_wait_for_sympy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=root, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+# citations
+
+CITED = """
+[citation.kingma2015]
+type = "inproceedings"
+author = "Kingma, Diederik P. and Ba, Jimmy"
+title = "Adam"
+year = "2015"
+"""
+
+
+def test_citations_are_read() -> None:
+    text = 'name = "mine"\nphi = "m1"\n[[momentum]]\ng = "grad"\nbeta = "0"\nb = "1"\n'
+    optimizer = read_toml(text + CITED)
+    (work,) = optimizer.citations
+    assert (work.key, work.type, work["author"]) == (
+        "kingma2015",
+        "inproceedings",
+        "Kingma, Diederik P. and Ba, Jimmy",
+    )
+    assert work["journal"] == ""
+    assert read_toml(text).citations == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ('year = "2015"', "", "year is missing"),
+        ('year = "2015"', "year = 2015", "year"),
+        ('type = "inproceedings"', 'type = "blog"', "blog"),
+        ('title = "Adam"', 'titel = "Adam"', "did you mean title"),
+        ("[citation.kingma2015]", '[citation."a b"]', "a b"),
+        ("[citation.kingma2015]", "[[citation]]", "write [citation]"),
+        ('title = "Adam"', 'title = "Adam\\n"', "title"),
+    ],
+)
+def test_a_bad_citation_is_named(old: str, new: str, word: str) -> None:
+    text = 'name = "mine"\nphi = "m1"\n[[momentum]]\ng = "grad"\nbeta = "0"\nb = "1"\n'
+    with pytest.raises(DeclarationError) as error:
+        read_toml(text + CITED.replace(old, new))
+    assert word in str(error.value)
+    assert "citation" in str(error.value)

@@ -118,6 +118,9 @@ def test_emit_writes_header_and_source(tmp_path: Path) -> None:
     }
     files = c_files(probe.derivation("rmsprop-torch", 1))
     assert (tmp_path / "new" / "c" / files.source_name).read_text() == files.source
+    assert done.stdout.split() == [
+        str(tmp_path / "new" / "c" / name) for name in (files.header_name, files.source_name)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -510,7 +510,7 @@ def close(left: Any, right: Any) -> bool:
 
 def forms(expression: Any, names: dict[str, str]) -> dict[str, tuple[Callable[[str], Any], str]]:
     """Every form of the expression with its reader."""
-    lines = latex_lines(expression, names=names, functions=FUNCTIONS, budget=30)
+    lines = latex_lines(expression, names=names, functions=FUNCTIONS, ems=16)
     return {
         "Unicode": (read_text, text(expression, names=names, functions=FUNCTIONS)),
         "narrow": (read_text, text(expression, names=names, functions=FUNCTIONS, width=30)),
@@ -578,8 +578,8 @@ def test_latex_of_adamw() -> None:
 
 def test_latex_of_samples_is_balanced() -> None:
     for expression, names, _ in SAMPLES.values():
-        for budget in (30, 50, 1000):
-            for line in latex_lines(expression, names=names, functions=FUNCTIONS, budget=budget):
+        for ems in (16, 25, 1000):
+            for line in latex_lines(expression, names=names, functions=FUNCTIONS, ems=ems):
                 assert line.count("{") == line.count("}")
                 assert line.count(r"\left(") == line.count(r"\right)"), line
 

@@ -28,6 +28,8 @@ LR = Symbol("lr")
 STEP = Symbol("n")
 PAST = Symbol("s")
 """The index of a past step in the finite sums that stay: 0 <= s < n."""
+AGO = Symbol("k")
+"""How many steps ago: the iterate theta_{n-k}."""
 
 MOMENTUM_NAME = re.compile(r"m([1-9][0-9]*)")
 CONTRACTION_NAME = re.compile(r"D([1-9][0-9]*)L")

@@ -16,11 +16,12 @@ MAX_NAME = 64
 MAX_TEXT = 500
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_NUMBERED_WORD = re.compile(r"[md][0-9]+")
+_NUMBERED_WORD = re.compile(r"(m|d|hv|way)[0-9]+")
 
 _IN_FORMULAS = "theta grad lr n s r k h loss total pi E I oo zoo nan inf max min Abs Sum"
 _IN_EMITTED_CODE = (
     "hvp out memoryless correction step direction modified_loss preconditioner np numpy torch jax jnp math "
+    "g value kernel vectors scalars learning_rate maximize limit strength every target module process_group "
     "self params closure state group pow fabs NAN INFINITY NULL EOF errno stdin stdout stderr"
 )
 _IN_C = (

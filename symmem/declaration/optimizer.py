@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sympy import Expr, Rational, Symbol
 
 from symmem.declaration import bounded
+from symmem.declaration.citation import Citation, read_citations
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
@@ -15,6 +16,7 @@ from symmem.declaration.reading import read_functions, read_momentum, read_param
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
+from symmem.notation import html
 from symmem.notation.latex import latex
 
 __all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "VectorFunction"]
@@ -41,6 +43,7 @@ class Optimizer:
     reference: str = ""
     functions: tuple[VectorFunction, ...] = ()
     torch: TorchSpelling | None = None
+    citations: tuple[Citation, ...] = ()
     source: str | None = field(default=None, compare=False)
     values: tuple[tuple[str, Rational], ...] = ()
 
@@ -71,6 +74,7 @@ class Optimizer:
             "parameters": parameters,
             "functions": read_functions(self.functions),
             "torch": read_torch(self.torch),
+            "citations": read_citations(self.citations),
             "values": tuple((name, exact_number(value)) for name, value in self.values),
         }
         for name, value in fields.items():
@@ -103,6 +107,23 @@ class Optimizer:
             past = r"\boldsymbol{\theta}_{n}" if m.beta == 0 else r"\boldsymbol{\theta}_{n-k}"
             lines.append(rf"m_{{{position}}} &= {tex(m.b)} \, {kernel} \Bigl[ {tex(m.g)} \Bigr]_{{{past}}}")
         return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
+
+    def _repr_html_(self) -> str:
+        """Phi and the table of the momentum variables, for a notebook."""
+
+        def tex(expression: Expr) -> str:
+            return latex(expression, names=self.symbols, functions=self.function_symbols)
+
+        momenta = [rf"\boldsymbol{{m}}_{{{position}}}" for position in range(1, len(self.momentum) + 1)]
+        rows = [
+            [name, tex(variable.g), tex(variable.beta), tex(variable.b)]
+            for name, variable in zip(momenta, self.momentum, strict=True)
+        ]
+        step = r"\boldsymbol{\theta}_{n} - h \, \Phi(" + ", ".join(momenta) + ")"
+        equations = [(r"\boldsymbol{\theta}_{n+1}", step), (r"\Phi", tex(self.phi))]
+        memory = r"\boldsymbol{m} = b \sum_{k=0}^{n} \beta^{k} g(\boldsymbol{\theta}_{n-k})"
+        parts = [html.display("", equations), html.table([memory, "g", r"\beta", "b"], rows)]
+        return html.page(str(self.title), self.reference, parts)
 
     def with_values(self, values: Mapping[str, object]) -> Optimizer:
         """The optimizer with exact numbers in the place of these parameters, which are then gone."""

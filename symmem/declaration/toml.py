@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 
+from symmem.declaration.citation import read_citations
 from symmem.declaration.names import check_optimizer_name
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.reading import (
@@ -17,7 +18,7 @@ from symmem.declaration.reading import (
 )
 from symmem.errors import DeclarationError, quote
 
-_KEYS = ("name", "title", "reference", "phi", "parameters", "momentum", "functions", "torch")
+_KEYS = ("name", "title", "reference", "phi", "parameters", "momentum", "functions", "torch", "citation")
 
 
 def read_toml(text: str, source: str | None = None) -> Optimizer:
@@ -34,6 +35,7 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         parameters = read_parameters(table.get("parameters", {}))
         functions = read_functions(table.get("functions", {}))
         torch = read_torch(table.get("torch"))
+        citations = read_citations(table.get("citation", {}))
     except DeclarationError as error:
         raise error.within(source or "declaration") from None
     return Optimizer(
@@ -45,6 +47,7 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         reference=str(table.get("reference", "")),
         functions=functions,
         torch=torch,
+        citations=citations,
         source=source,
     )
 
@@ -76,7 +79,7 @@ def _check_text(table: Mapping[str, object]) -> None:
 
 
 def _check_tables(table: Mapping[str, object]) -> None:
-    for key in ("parameters", "functions", "torch"):
+    for key in ("parameters", "functions", "torch", "citation"):
         if key in table and not isinstance(table[key], dict):
             raise DeclarationError(f"{key}: expected a table; write [{key}]")
     parameters = table.get("parameters", {})

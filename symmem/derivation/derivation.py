@@ -16,6 +16,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.gains import frozen_update, gains
 from symmem.derivation.integrability import Obstruction
 from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
+from symmem.derivation.notebook import html_view
 from symmem.derivation.orders import expansion
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
@@ -134,6 +135,10 @@ class Derivation:
             for j, value in enumerate(self.coefficients)
         ]
         return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
+
+    def _repr_html_(self) -> str:
+        """The iteration at step n and in the limit, and the modified loss, for a notebook."""
+        return html_view(self)
 
 
 def derive(optimizer: Optimizer, order: int = 1) -> Derivation:

@@ -128,7 +128,9 @@ class Scalars:
         if divisor.is_Rational:
             return True
         whole, ratio = self.field.read(scalar), self.field.read(scalar / divisor)
-        return whole is not None and ratio is not None and whole.denominator == ratio.denominator
+        if whole is None or ratio is None:
+            return False
+        return whole.denominator.gcd(ratio.denominator) == ratio.denominator
 
     def tidy(self, scalar: Expr) -> Expr:
         """The scalar in lowest terms and factored, decay by decay; as it is where it is not in the field."""

@@ -71,12 +71,14 @@ def c_files(derivation: Derivation) -> CFiles:
     return CFiles(f"{prefix}.h", render("c/header.h.jinja", values), f"{prefix}.c", source)
 
 
-def write_c(derivation: Derivation, folder: str) -> None:
-    """Writes header and source into the folder."""
+def write_c(derivation: Derivation, folder: str) -> list[str]:
+    """Writes header and source into the folder; the paths of both."""
     files = c_files(derivation)
     make_folder(folder)
-    write_whole(str(Path(folder) / files.header_name), files.header)
-    write_whole(str(Path(folder) / files.source_name), files.source)
+    texts = {files.header_name: files.header, files.source_name: files.source}
+    for name, text in texts.items():
+        write_whole(str(Path(folder) / name), text)
+    return [str(Path(folder) / name) for name in texts]
 
 
 def _about(program: CProgram) -> list[str]:

@@ -18,6 +18,7 @@ SIGNIFICANT = 10
 """So many digits such a decimal has."""
 
 _BITS_PER_DIGIT = 3.3219280948873626
+_DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
 
 def shown(expression: Expr) -> Expr:
@@ -60,6 +61,17 @@ def decimal(value: Rational) -> str:
     if Rational(typed) == value:
         return typed
     return str(value) if digits(value) <= MOST_DIGITS else str(Float(value, SIGNIFICANT))
+
+
+def in_latex(source: str) -> str:
+    r"""Decimals as mathematics: \text{1.5e-7} is 1.5 \cdot 10^{-7}."""
+
+    def written(match: re.Match[str]) -> str:
+        mantissa, sign, exponent = match.groups()
+        minus = "-" if sign == "-" else ""
+        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{minus}{exponent}}}"
+
+    return _DECIMAL.sub(written, source)
 
 
 def _rounded(expression: Expr) -> Expr:

@@ -10,16 +10,17 @@ from pathlib import Path
 from symmem.errors import SymmemError, quote
 
 
-def write_whole(path: str, content: str) -> None:
-    """Writes the content as UTF-8: beside the file first, then in its place in one step."""
+def write_whole(path: str, content: str | bytes) -> None:
+    """Writes the content, text as UTF-8: beside the file first, then in its place in one step."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         target = Path(os.path.realpath(path))  # a link stays a link
         if not path or path.endswith(os.sep) or target.is_dir():
             raise IsADirectoryError(0, "not a file")
         if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
-            target.write_text(content, encoding="utf-8", newline="\n")
+            target.write_bytes(data)
         else:
-            _replace(target, content)
+            _replace(target, data)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise SymmemError(
@@ -40,13 +41,13 @@ def make_folder(path: str) -> None:
         ) from None
 
 
-def _replace(target: Path, content: str) -> None:
+def _replace(target: Path, data: bytes) -> None:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(0, "it is write-protected")
     descriptor, beside = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(content)
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
         os.chmod(beside, _mode(target))
         os.replace(beside, target)
     except BaseException:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
+from symmem.emission.decimals import in_latex
 from symmem.emission.render import render
 from symmem.emission.report import At, Section, sections
+from symmem.emission.tex_text import escape
 from symmem.emission.words import Words
-from symmem.notation.latex import latex_lines
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
-    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
-}  # fmt: skip
-_DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
+from symmem.notation.latex import TEXT_WIDTH, latex_lines
+from symmem.notation.tex_size import EQUALS, width
 
 
 def latex_report(derivation: Derivation, at: At, *, quadratic: bool = False) -> str:
@@ -26,33 +20,22 @@ def latex_report(derivation: Derivation, at: At, *, quadratic: bool = False) -> 
     return render("latex/derivation.tex.jinja", {"version": __version__, "title": title, "sections": parts})
 
 
-def escape(words: str) -> str:
-    """Plain text with LaTeX's special characters made harmless."""
-    return "".join(_SPECIAL.get(character, character) for character in words)
-
-
 def _sentence(words: Words) -> str:
-    return "".join(escape(part) if isinstance(part, str) else f"${_decimals(part.latex)}$" for part in words)
-
-
-def _decimals(source: str) -> str:
-    r"""Decimals as mathematics: \text{1.5e-7} is 1.5 \cdot 10^{-7}."""
-
-    def written(match: re.Match[str]) -> str:
-        mantissa, sign, exponent = match.groups()
-        minus = "-" if sign == "-" else ""
-        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{minus}{exponent}}}"
-
-    return _DECIMAL.sub(written, source)
+    return "".join(escape(part) if isinstance(part, str) else f"${in_latex(part.latex)}$" for part in words)
 
 
 def _section(section: Section, derivation: Derivation) -> dict[str, object]:
     names, functions = derivation.optimizer.symbols, derivation.optimizer.function_symbols
+    labels = [f"{equation.label.latex} =" for equation in section.equations]
+    room = TEXT_WIDTH - max(map(width, labels), default=0) + EQUALS
     equations = [
         {
             "label": equation.label.latex,
             "lines": [
-                _decimals(line) for line in latex_lines(equation.value, names=names, functions=functions)
+                in_latex(line)
+                for line in latex_lines(
+                    equation.value, names=names, functions=functions, ems=room, start=EQUALS
+                )
             ],
         }
         for equation in section.equations

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sympy import oo
 
@@ -33,9 +34,13 @@ class PythonTarget:
 
 
 def python_module(
-    derivation: Derivation, program: Program, target: PythonTarget, writer: PythonWriter
+    derivation: Derivation,
+    program: Program,
+    target: PythonTarget,
+    writer: PythonWriter,
+    more: Mapping[str, object] = MappingProxyType({}),
 ) -> str:
-    """The text of the module, formatted."""
+    """The text of the module, formatted; ``more`` is what the template of this target needs beyond the others."""
     optimizer, loss = program.optimizer, program.loss
     heads = _Signatures(program, target)
     bodies = {
@@ -55,6 +60,7 @@ def python_module(
     return render(
         target.template,
         {
+            **more,
             "title": _plain(str(optimizer.title)),
             "banner": _banner(program),
             "class_name": class_name(str(optimizer.title)),

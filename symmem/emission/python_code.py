@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from symmem.emission.printing import WIDTH, Dialect, PythonPrinter, assignment
 from symmem.emission.program import (
@@ -76,6 +76,18 @@ class PythonWriter:
         assert isinstance(last, Scalars)
         *earlier, (name, value) = last.assignments
         return [*lines, *self._assignments([*earlier, (name, value)], self._scalars), f"return {name}"]
+
+    def number(self, value: Expr) -> str:
+        """A number as an expression of Python."""
+        return self._scalars.source(value)
+
+    def numbers(self, assignments: Iterable[Assignment]) -> list[str]:
+        """Assignments of numbers."""
+        return self._assignments(assignments, self._scalars)
+
+    def ranges(self, assignments: Iterable[Assignment]) -> list[str]:
+        """Assignments of numbers, each for many steps at once."""
+        return self._assignments(assignments, self._ranges)
 
     def kernels(self) -> list[tuple[str, list[str]]]:
         """Name and lines of every kernel that was used."""

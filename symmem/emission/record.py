@@ -26,7 +26,7 @@ ATOMS = {
 
 def record(derivation: Derivation, at: At, *, quadratic: bool = False) -> dict[str, Any]:
     """The derivation as plain data, ready for ``json.dumps``; a part that does not exist is None."""
-    writer = _Writer(derivation)
+    writer = RecordWriter(derivation)
     if at == "n":  # at a high order symbolic n may be out of reach where the limit is not
         memoryless, correction = writer.one("F"), writer.one("M")
     else:
@@ -53,7 +53,7 @@ def record(derivation: Derivation, at: At, *, quadratic: bool = False) -> dict[s
     return whole
 
 
-class _Writer:
+class RecordWriter:
     """Writes the expressions of one derivation."""
 
     def __init__(self, derivation: Derivation) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import MOMENTUM_NAME, terms_of
+from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.emission.decimals import decimal, shown
 from symmem.emission.report import At, Section, sections
@@ -51,9 +52,9 @@ class _Writer:
         lines = self._heading(section.title)
         lines += self._prose(section.lead, "  ", "  ")
         labels = [self._spell(equation.label) for equation in section.equations]
-        width = max(map(_columns, labels), default=0)
+        width = max(map(columns, labels), default=0)
         for label, equation in zip(labels, section.equations, strict=True):
-            lines.append(self._formula(equation.value, f"    {_filled(label, width)} = "))
+            lines.append(self._formula(equation.value, f"    {filled(label, width)} = "))
         for note in section.notes:
             lines += self._prose(note, "  - ", "    ")
         return "\n".join(lines)
@@ -139,7 +140,7 @@ class _Writer:
         parts = []
         for part in words:
             if isinstance(part, str):
-                parts.append(part if self.style.unicode else _in_ascii(part))
+                parts.append(part if self.style.unicode else in_ascii(part))
                 continue
             formula = self._spell(part)
             fits = len(later) + len(formula) < self.style.width
@@ -148,22 +149,34 @@ class _Writer:
         return [line.replace(_NO_BREAK, " ") for line in lines]
 
     def _formula(self, value: Expr, prefix: str) -> str:
-        """The formula behind a prefix; a combining character takes no column, so spaces stand in for it."""
-        columns = _columns(prefix)
-        return prefix + self._text(value, self.style.width, " " * columns)[columns:]
+        return formula_behind(prefix, value, self.derivation.optimizer, self.style)
 
     def _flat(self, value: Expr) -> str:
         return self._text(value, 10**6)
 
-    def _text(self, value: Expr, width: int, prefix: str = "") -> str:
+    def _text(self, value: Expr, width: int) -> str:
+        optimizer = self.derivation.optimizer
         return text(
             value,
-            names=self.derivation.optimizer.symbols,
-            functions=self.derivation.optimizer.function_symbols,
+            names=optimizer.symbols,
+            functions=optimizer.function_symbols,
             width=width,
             unicode=self.style.unicode,
-            prefix=prefix,
         )
+
+
+def formula_behind(prefix: str, value: Expr, optimizer: Optimizer, style: Style) -> str:
+    """The formula behind a prefix; a combining character takes no column, so spaces stand in for it."""
+    room = columns(prefix)
+    lines = text(
+        value,
+        names=optimizer.symbols,
+        functions=optimizer.function_symbols,
+        width=style.width,
+        unicode=style.unicode,
+        prefix=" " * room,
+    )
+    return prefix + lines[room:]
 
 
 def _first_variable(term: Expr) -> int:
@@ -171,20 +184,21 @@ def _first_variable(term: Expr) -> int:
     return min((int(match.group(1)) for match in found if match), default=0)
 
 
-def _columns(words: str) -> int:
+def columns(words: str) -> int:
+    """How many columns of a terminal the words take."""
     return sum(not unicodedata.combining(character) for character in words)
 
 
-def _filled(words: str, columns: int) -> str:
-    return words + " " * (columns - _columns(words))
+def filled(words: str, size: int) -> str:
+    return words + " " * (size - columns(words))
 
 
 def _table(rows: list[list[str]], indent: str) -> list[str]:
-    widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
-    return [indent + "  ".join(map(_filled, row, widths)).rstrip() for row in rows]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    return [indent + "  ".join(map(filled, row, widths)).rstrip() for row in rows]
 
 
-def _in_ascii(words: str) -> str:
+def in_ascii(words: str) -> str:
     """Letters without their accents; what has no ASCII form is written by its number."""
     flat = unicodedata.normalize("NFKD", words.translate(_PLAIN))
     bare = "".join(character for character in flat if not unicodedata.combining(character))

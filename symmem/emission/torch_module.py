@@ -1,4 +1,4 @@
-"""The PyTorch target: functions of tensors, differentiable where their arguments are."""
+"""The PyTorch target: functions of tensors, differentiable where their arguments are, and optimizer classes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from symmem.emission.lowering import lower
 from symmem.emission.modules import PythonTarget, python_module, taken_names
 from symmem.emission.printing import Dialect
 from symmem.emission.python_code import NAMES, PythonWriter, Spelling
+from symmem.emission.torch_class import class_values
 
 _TENSORS = {
     "Abs": "torch.abs({})",
@@ -31,4 +32,5 @@ TARGET = PythonTarget("torch/module.py.jinja", has_out=True)
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
     program = lower(derivation)
-    return python_module(derivation, program, TARGET, PythonWriter(SPELLING, taken_names(program)))
+    writer = PythonWriter(SPELLING, taken_names(program))
+    return python_module(derivation, program, TARGET, writer, class_values(program.optimizer, writer))

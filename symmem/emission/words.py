@@ -41,14 +41,32 @@ _LATEX = {
     "theta'": r"\dot{\boldsymbol{\theta}}",
     "Phi": r"\Phi",
     "mu": r"\mu",
+    "l": r"\ell",
     "L": r"\mathcal{L}",
     "L~": r"\tilde{\mathcal{L}}",
     "grad": r"\nabla",
     "<-": r"\leftarrow",
     "->": r"\to",
+    "inf": r"\infty",
     **{letter: rf"\boldsymbol{{{letter}}}" for letter in "FMGdm"},
 }
-_IN_A_SENTENCE = re.compile(r"\bO\(h(?:\^\d+)?\)|\btheta_0(?: \+ h(?:\^\d+)? d_\d+)*|\bd_\d+|\bg_l\b|\bPhi\b")
+_MACROS = {
+    **_LATEX,
+    "theta": r"\btheta",
+    "theta_0": r"\btheta^{(0)}",
+    "theta'": r"\dot{\btheta}",
+    "Phi": r"\update",
+    "L": r"\loss",
+    "L~": r"\modloss",
+    "P": r"\precond",
+    "h": r"\lr",
+    "g": r"\gfun",
+    "m": r"\mom",
+    **{letter: rf"\b{letter}" for letter in "FMGd"},
+}
+_IN_A_SENTENCE = re.compile(
+    r"\bO\(h(?:\^\d+)?\)|\btheta_0(?: \+ h(?:\^\d+)? d_\d+)*|\bd_\d+|\bg_l\b|\bPhi\b|[\[(]-?[\w.]+, [\w.]+[\])]"
+)
 
 
 def mathematics(source: str, names: Mapping[str, str] | None = None) -> Label:
@@ -59,8 +77,18 @@ def mathematics(source: str, names: Mapping[str, str] | None = None) -> Label:
     known = names or {}
     tokens = _TOKEN.findall(source)
     unicode = "".join(_unicode_token(token, known) for token in tokens)
-    latex = " ".join(_latex_token(token, known) for token in tokens if not token.isspace())
-    return Label(unicode.replace("∇ ", "∇"), source, re.sub(r"(?<=[(\[]) | (?=[)\]^,])|(?<=\bO) ", "", latex))
+    latex = " ".join(_latex_token(token, known, _LATEX) for token in tokens if not token.isspace())
+    return Label(unicode.replace("∇ ", "∇"), source, _closed_up(latex))
+
+
+def _closed_up(latex: str) -> str:
+    return re.sub(r"(?<=[(\[]) | (?=[)\]^,])|(?<=\bO) ", "", latex)
+
+
+def in_macros(label: Label, names: Mapping[str, str] | None = None) -> str:
+    """The mathematics in the macros of a paper."""
+    tokens = (token for token in _TOKEN.findall(label.ascii) if not token.isspace())
+    return _closed_up(" ".join(_latex_token(token, names or {}, _MACROS) for token in tokens))
 
 
 def marked(sentence: str, names: Mapping[str, str] | None = None) -> Words:
@@ -71,7 +99,7 @@ def marked(sentence: str, names: Mapping[str, str] | None = None) -> Words:
 
 def found(sentence: str, names: Mapping[str, str] | None = None) -> Words:
     """A sentence from another room, in which the mathematics is found: theta_0, O(h^2), parameters."""
-    parameters = "".join(rf"|\b{re.escape(name)}\b" for name in names or {} if len(name) > 1)
+    parameters = "".join(rf"|\b{re.escape(name)}\b(?: -> 0)?" for name in names or {} if len(name) > 1)
     pattern = re.compile(_IN_A_SENTENCE.pattern + parameters)
     return marked(pattern.sub(lambda match: f"`{match.group()}`", sentence.replace("`", "'")), names)
 
@@ -90,10 +118,12 @@ def _unicode_token(token: str, names: Mapping[str, str]) -> str:
     return token
 
 
-def _latex_token(token: str, names: Mapping[str, str]) -> str:
+def _latex_token(token: str, names: Mapping[str, str], table: Mapping[str, str]) -> str:
     if token in names:
         return names[token]
     if token.startswith("^") and len(token) > 1:
         return f"^{{{token[1:]}}}"
+    if token in table:
+        return table[token]
     stem, _, index = token.partition("_")
-    return _LATEX.get(stem, stem) + (f"_{{{index}}}" if index else "")
+    return table.get(stem, stem) + (f"_{{{table.get(index, index)}}}" if index else "")

@@ -1,14 +1,14 @@
-r"""Formula tree -> LaTeX, whole or broken into lines for `aligned`.
+r"""Formula tree -> LaTeX, whole or broken into lines for `align`.
 
-Standard amsmath; the symbols and macros are `symbols.Macros`.  Brackets grow (\left( \right)) only around
-something tall; a bracket that is broken over lines has a fixed size (\biggl( \biggr)).
+Standard amsmath; the symbols and macros are `symbols.Macros`.  On one line brackets grow around something tall
+(\left( \right)); in lines they have a fixed size (\biggl( \biggr)), so that a line may end between them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Expr
 
@@ -33,19 +33,26 @@ from symmem.notation.formula import (
     Total,
     is_bare,
     is_open,
+    product,
     starts_with_digit,
 )
+from symmem.notation.layout import Cat, Choice, Doc, Fill, Item, Page, Ruler, flat, laid_out
 from symmem.notation.reading import read
 from symmem.notation.symbols import Functions, Macros, Speller
+from symmem.notation.tex_size import height, width
+
+TEXT_WIDTH = 32.5
+r"""The \textwidth of article, at each of its sizes, is 32.8 ems or more."""
+
+WIDEST_FRACTION = 24.0
+"""A fraction that is wider, with the sums of its numerator behind it, is written as a product."""
 
 _OPERATORS = frozenset(
     ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
 )
 _RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 _TALL = re.compile(r"\\frac|\\sum|\\left")
-_STYLED = re.compile(r"\\(?:mathcal|boldsymbol|mathrm|operatorname|sqrt)\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\frac\{([^{}]*)\}\{([^{}]*)\}")
-_SCRIPT = re.compile(r"[_^]\{([^{}]*)\}")
+_EMS = Ruler(width, lambda ems: r"\quad " * round(ems), step=1)
 
 
 def latex(
@@ -58,7 +65,7 @@ def latex(
 ) -> str:
     """The expression as LaTeX for math mode; the keywords are those of `text`, and the author's macros."""
     printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments))
-    return printer.tex(read(expression, names, functions or {}))
+    return flat(printer.doc(read(expression, names, functions or {})))
 
 
 def latex_lines(
@@ -68,50 +75,36 @@ def latex_lines(
     functions: Functions | None = None,
     macros: Macros | None = None,
     arguments: bool = False,
-    budget: int = 70,
+    ems: float = TEXT_WIDTH,
+    start: float = 0,
 ) -> tuple[str, ...]:
-    r"""The LaTeX in lines of about `budget` printed characters, broken at the outer operators.
+    r"""The LaTeX in lines of at most `ems` in print, broken where a person would; `start` is taken on the first.
 
-    Each line after the first begins with its operator, so that `" \\\\\n&\\quad ".join(lines)` behind
+    Each line after the first begins with a \quad and its operator, so that `" \\\\\n& ".join(lines)` behind
     `M &= ` is the body of an `aligned`.
     """
-    printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments))
-    return tuple(printer.lines(read(expression, names, functions or {}), budget))
-
-
-def printed_width(source: str) -> int:
-    """About how many characters wide the LaTeX is in print: a fraction is as wide as its wider part."""
-
-    def wider(match: re.Match[str]) -> str:
-        return max(match.group(1), match.group(2), key=len)
-
-    flat = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)\b|\\[,;!]|\\quad", "", source)
-    previous = ""
-    while previous != flat:
-        previous = flat
-        for pattern in (_STYLED, _SCRIPT):
-            flat = pattern.sub(r"\1", flat)
-        flat = _FRACTION.sub(wider, re.sub(r"\\(?!frac)[A-Za-z]+", "x", flat))
-    return len(flat.replace(" ", "").replace("{}", ""))
-
-
-def _brackets(body: str, left: str = "(", right: str = ")") -> str:
-    if _TALL.search(body):
-        return rf"\left{left} {body} \right{right}"
-    if "(" in body:
-        return rf"\bigl{left}{body}\bigr{right}"
-    return left + body + right
+    printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments), fixed=True)
+    doc = printer.doc(read(expression, names, functions or {}))
+    pages = [Page(_EMS, ems, limit, short) for limit, short in ((6, 6), (3, 6), (2, 4), (1, 4), (1, -1))]
+    return tuple(laid_out(doc, pages, start))
 
 
 @dataclass(frozen=True)
 class _Printer:
     speller: Speller
+    fixed: bool = False
+    """Whether brackets have fixed sizes, so that lines may be broken inside."""
+    depth: int = 0
+    """1 inside a fraction, where fractions are small."""
 
     @property
     def macros(self) -> Macros:
         return self.speller.macros
 
     def tex(self, formula: Formula) -> str:
+        return flat(self.doc(formula))
+
+    def doc(self, formula: Formula) -> Doc:
         match formula:
             case Number(value):
                 return str(value)
@@ -119,59 +112,60 @@ class _Printer:
                 return self.speller.latex(name)
             case Literal(literal):
                 return r"\text{" + literal + "}"
-            case Sum(terms):
-                last = len(terms) - 1
-                parts = [self._term(t.negative, t.body, i == 0, i == last) for i, t in enumerate(terms)]
-                return " ".join(parts)
+            case Sum():
+                return self._sum(formula)
             case Product(factors):
-                return " ".join(self._factors(factors))
-            case Fraction(numerator, denominator):
-                return rf"\frac{{{self.tex(numerator)}}}{{{self._denominator(denominator)}}}"
+                return _product(self._factors(factors))
+            case Fraction():
+                return self._fraction(formula)
             case Power(base, exponent):
-                return f"{self._base(base)}^{{{self._exponent(exponent)}}}"
+                return Cat((self._base(base), f"^{{{self._exponent(exponent)}}}"))
             case Root(radicand):
-                return rf"\sqrt{{{self.tex(radicand)}}}"
+                whole = rf"\sqrt{{{self.tex(radicand)}}}"
+                return (
+                    Choice(whole, Cat((self._brackets(self.doc(radicand)), "^{1/2}")))
+                    if self.fixed
+                    else whole
+                )
             case Absolute(body):
-                return self._between(self.macros.absolute, body)
+                return self._between(self.macros.absolute, self.tex(body))
             case Norm(body, index):
                 inside = ", ".join(self._exponent(part) for part in index)
-                return self._between(self.macros.norm, body) + (f"_{{{inside}}}" if index else "")
+                return self._between(self.macros.norm, self.tex(body)) + (f"_{{{inside}}}" if index else "")
             case Call(function, arguments):
-                return self._function(function) + _brackets(", ".join(map(self.tex, arguments)))
+                return Cat((self._function(function), self._list("(", arguments, ")")))
             case _:
                 return self._operator(formula)
 
-    def _operator(self, formula: Formula) -> str:
+    def _operator(self, formula: Formula) -> Doc:
         match formula:
             case Gradient(body):
-                return f"{self.macros.nabla} {self._closed(body)}"
+                return Cat((f"{self.macros.nabla} ", self._closed(body)))
             case Derivative(slots=slots):
                 if is_bare(formula):
-                    return f"{self._head(formula)} {self.tex(slots[0])}"
-                return self._head(formula) + _brackets(", ".join(map(self.tex, slots)), "[", "]")
+                    return _applied(self._head(formula), self.doc(slots[0]))
+                return Cat((self._head(formula), self._list("[", slots, "]")))
             case Directional(function, point, slots):
                 order = f"^{{{len(slots)}}}" if len(slots) > 1 else ""
                 head = f"{self.macros.directional}{order} {self._function(function)}"
-                return (
-                    head + _brackets(self.tex(point)) + _brackets(", ".join(map(self.tex, slots)), "[", "]")
-                )
+                return Cat((head, self._list("(", (point,), ")"), self._list("[", slots, "]")))
             case Inner(left, right):
-                closed = self.tex(left) if isinstance(left, Atom) else _brackets(self.tex(left))
-                return f"{closed}{self.macros.transpose} {self._closed(right)}"
+                closed = self.doc(left) if isinstance(left, Atom) else self._brackets(self.doc(left))
+                return Cat((closed, f"{self.macros.transpose} ", self._closed(right)))
             case Total(body):
-                return rf"\sum_{{i}} {_brackets(self.tex(body))}_{{i}}"
+                return Cat((r"\sum_{i} ", self._brackets(self.doc(body)), "_{i}"))
             case BigSum(index, lower, upper, body):
                 low, high = self.tex(lower), self.tex(upper)
-                return rf"\sum_{{{self.tex(index)} = {low}}}^{{{high}}} {self._closed(body)}"
+                return _applied(rf"\sum_{{{self.tex(index)} = {low}}}^{{{high}}}", self._closed(body))
         raise TypeError(f"no LaTeX for {type(formula).__name__}")
 
-    def _head(self, formula: Derivative) -> str:
+    def _head(self, formula: Derivative) -> Doc:
         r"""The tensor before its slots: \nabla^{2} \mathcal{L}."""
         opaque = formula.field != "loss"
         potential = self.speller.potential_latex(formula.field) if opaque else self.speller.latex("loss")
-        point = "" if formula.point is None else _brackets(self.tex(formula.point))
-        head = f"{self.macros.nabla}^{{{formula.order}}} {potential}{point}"
-        return f"({head})^{{{formula.repeat}}}" if formula.repeat > 1 else head
+        point: Doc = "" if formula.point is None else self._brackets(self.doc(formula.point))
+        head = f"{self.macros.nabla}^{{{formula.order}}} {potential}"
+        return Cat((f"({head})^{{{formula.repeat}}}" if formula.repeat > 1 else head, point))
 
     def _function(self, name: str) -> str:
         if name in self.speller.functions:
@@ -179,29 +173,93 @@ class _Printer:
         name = _RENAMED.get(name, name)
         return f"\\{name}" if name in _OPERATORS else rf"\operatorname{{{name}}}"
 
-    def _between(self, bars: tuple[str, str], body: Formula) -> str:
-        inside = self.tex(body)
+    # brackets and bars
+
+    def _brackets(self, body: Doc, left: str = "(", right: str = ")") -> Doc:
+        inside = flat(body)
+        if self.fixed:
+            size = self._size(inside)
+            opening, closing = (f"\\{size}l{left}", f"\\{size}r{right}") if size else (left, right)
+            return Cat((opening, body, closing))
+        if _TALL.search(inside):
+            return Cat((rf"\left{left} ", body, rf" \right{right}"))
+        return Cat((rf"\bigl{left}", body, rf"\bigr{right}") if "(" in inside else (left, body, right))
+
+    def _size(self, inside: str) -> str:
+        """The size of brackets of one height with what they enclose, and larger than brackets inside."""
+        tall = height(inside, self.depth)
+        if tall < 1.35:
+            plain = re.search(r"(?<![lr])[(\[]", inside)
+            return "Big" if r"\bigl" in inside else "big" if plain else ""
+        return "Big" if tall < 1.7 else "bigg" if tall < 2.9 else "Bigg"
+
+    def _between(self, bars: tuple[str, str], inside: str) -> str:
+        """Between bars, which are a pair of delimiters, or a macro with an optional size."""
         left, right = bars
-        return (
-            rf"\left{left}{inside} \right{right.strip()}" if _TALL.search(inside) else left + inside + right
-        )
+        if not _TALL.search(inside):
+            return left + inside + right
+        if left.endswith("{"):
+            return rf"{left[:-1]}[\bigg]{{{inside}{right}"
+        return rf"\left{left}{inside} \right{right.strip()}"
 
-    def _closed(self, formula: Formula) -> str:
-        return _brackets(self.tex(formula)) if isinstance(formula, Sum) else self.tex(formula)
+    def _list(self, left: str, formulas: tuple[Formula, ...], right: str) -> Doc:
+        *first, last = map(self.doc, formulas)
+        items = [Item(" ", "", doc) for doc in (*(Cat((doc, ",")) for doc in first), last)]
+        return self._brackets(Fill(tuple(items), stay=True) if first else last, left, right)
 
-    def _term(self, negative: bool, body: Formula, first: bool, last: bool) -> str:
-        shown = self._closed(body) if last or not isinstance(body, BigSum) else _brackets(self.tex(body))
-        sign = "-" if negative else "+"
-        return f"{sign} {shown}" if not first else f"-{shown}" if negative else shown
+    def _closed(self, formula: Formula) -> Doc:
+        return self._brackets(self.doc(formula)) if isinstance(formula, Sum) else self.doc(formula)
 
-    def _factors(self, factors: tuple[Formula, ...]) -> list[str]:
-        shown = []
+    # sums, products, fractions, powers
+
+    def _sum(self, formula: Sum) -> Doc:
+        items = []
+        last = len(formula.terms) - 1
+        for position, term in enumerate(formula.terms):
+            enclosed = isinstance(term.body, BigSum) and position < last
+            body = self._brackets(self.doc(term.body)) if enclosed else self._closed(term.body)
+            sign = "-" if term.negative else "+"
+            if position == 0 and term.negative:
+                body = Cat(("-", body))
+            items.append(Item(f" {sign} ", f"{{}} {sign} ", body))
+        return Fill(tuple(items)) if last else items[0].body
+
+    def _factors(self, factors: tuple[Formula, ...]) -> list[Item]:
+        items = []
         for position, factor in enumerate(factors):
             enclosed = is_open(factor) and position < len(factors) - 1
-            body = _brackets(self.tex(factor)) if enclosed else self._closed(factor)
+            body = self._brackets(self.doc(factor)) if enclosed else self._closed(factor)
             dotted = position > 0 and starts_with_digit(factor) and not isinstance(factor, Fraction)
-            shown.append(f"{self.macros.dot} {body}" if dotted else body)
-        return shown
+            glue = f" {self.macros.dot} " if dotted else " "
+            items.append(Item(glue, f"{self.macros.times} ", body))
+        return items
+
+    def _fraction(self, formula: Fraction) -> Doc:
+        r"""One \frac; where it is too wide, the sums of its numerator stand behind it."""
+        whole = self._over(formula.numerator, formula.denominator)
+        if not self.fixed:
+            return whole
+        above = formula.numerator.factors if isinstance(formula.numerator, Product) else (formula.numerator,)
+        sums = tuple(factor for factor in above if isinstance(factor, Sum))
+        rest = product(tuple(factor for factor in above if not isinstance(factor, Sum)))
+        front: Doc = self._over(rest, formula.denominator)
+        if width(flat(front)) > WIDEST_FRACTION:
+            inverse = Cat((self._brackets(self.doc(formula.denominator)), "^{-1}"))
+            front = (
+                inverse if rest == Number(1) else _product([*self._factors((rest,)), self._times(inverse)])
+            )
+        if not sums and isinstance(front, str):
+            return whole
+        return Choice(
+            whole, _product([Item("", "", front), *(self._times(item.body) for item in self._factors(sums))])
+        )
+
+    def _over(self, numerator: Formula, denominator: Formula) -> str:
+        inner = replace(self, depth=1)
+        return rf"\frac{{{inner.tex(numerator)}}}{{{inner._denominator(denominator)}}}"
+
+    def _times(self, body: Doc) -> Item:
+        return Item(" ", f"{self.macros.times} ", body)
 
     def _denominator(self, formula: Formula) -> str:
         """Square roots of sums below the bar are written as powers, as in the paper."""
@@ -213,83 +271,29 @@ class _Printer:
             else factor
             for factor in factors
         )
-        return " ".join(self._factors(lowered)) if len(lowered) > 1 else self.tex(lowered[0])
+        return flat(_product(self._factors(lowered)) if len(lowered) > 1 else self.doc(lowered[0]))
 
-    def _base(self, base: Formula) -> str:
+    def _base(self, base: Formula) -> Doc:
         atomic = isinstance(base, (Number, Norm, Absolute)) or (
             isinstance(base, Atom) and base.name != "grad"
         )
-        shown = self.tex(base) if atomic else _brackets(self.tex(base))
+        if not atomic:
+            return self._brackets(self.doc(base))
+        shown = self.tex(base)
         # A declared symbol may carry its own superscript; TeX takes no second one.
         return f"{{{shown}}}" if isinstance(base, Atom) and "^" in shown else shown
 
     def _exponent(self, formula: Formula) -> str:
         """In small type a fraction is written with a slash."""
         if isinstance(formula, Fraction) and isinstance(formula.denominator, (Number, Atom)):
-            return f"{self._base(formula.numerator)}/{self.tex(formula.denominator)}"
+            return f"{flat(self._base(formula.numerator))}/{self.tex(formula.denominator)}"
         return self.tex(formula)
 
-    # lines
 
-    def lines(self, formula: Formula, budget: int) -> list[str]:
-        whole = self.tex(formula)
-        if printed_width(whole) <= budget:
-            return [whole]
-        if isinstance(formula, Sum):
-            return self._sum_lines(formula, budget)
-        if isinstance(formula, Product):
-            return self._product_lines(formula, budget)
-        return self._slot_lines(formula, budget)
-
-    def _slot_lines(self, formula: Formula, budget: int) -> list[str]:
-        """A tensor with a long sum in its slot."""
-        if isinstance(formula, Derivative) and len(formula.slots) == 1 and isinstance(formula.slots[0], Sum):
-            return self._bracket_lines(self._head(formula), formula.slots[0], "[]", budget)
-        return [self.tex(formula)]
-
-    def _bracket_lines(self, head: str, body: Sum, pair: str, budget: int) -> list[str]:
-        size = "bigg" if _TALL.search(self.tex(body)) else "big"
-        inner = self.lines(body, budget)
-        inner[0] = rf"{head}\{size}l{pair[0]} {inner[0]}"
-        inner[-1] = rf"{inner[-1]} \{size}r{pair[1]}"
-        return [inner[0], *(rf"\quad {line}" for line in inner[1:])]
-
-    def _sum_lines(self, formula: Sum, budget: int) -> list[str]:
-        pieces: list[list[str]] = []
-        last = len(formula.terms) - 1
-        for position, term in enumerate(formula.terms):
-            whole = self._term(term.negative, term.body, position == 0, position == last)
-            piece = [whole]
-            if printed_width(whole) > budget and not isinstance(term.body, (Sum, BigSum)):
-                piece = self.lines(term.body, budget)
-                sign = "-" if term.negative else "+" if position else ""
-                piece[0] = f"{sign} {piece[0]}" if sign else piece[0]
-                piece[1:] = [rf"\quad {line}" for line in piece[1:]]
-            pieces.append(piece)
-        return _packed(pieces, budget, "{} ")
-
-    def _product_lines(self, formula: Product, budget: int) -> list[str]:
-        pieces: list[list[str]] = []
-        for factor, whole in zip(formula.factors, self._factors(formula.factors), strict=True):
-            piece = [whole]
-            if printed_width(whole) > budget and isinstance(factor, Sum):
-                piece = self._bracket_lines("", factor, "()", budget)
-            elif printed_width(whole) > budget:
-                piece = self._slot_lines(factor, budget)
-            pieces.append(piece)
-        return _packed(pieces, budget, self.macros.times + " ")
+def _product(items: list[Item]) -> Doc:
+    return Fill(tuple(items), stay=True)
 
 
-def _packed(pieces: list[list[str]], budget: int, lead: str) -> list[str]:
-    """The pieces in lines; a piece of several lines begins behind a short beginning or on its own line."""
-    lines: list[str] = []
-    closed = True
-    for piece in pieces:
-        room = not closed and printed_width(lines[-1] + piece[0]) <= budget + (8 if len(piece) > 1 else 0)
-        if room:
-            lines[-1] += " " + piece[0]
-        else:
-            lines.append((lead if lines else "") + piece[0])
-        lines += piece[1:]
-        closed = len(piece) > 1
-    return lines
+def _applied(operator: Doc, operand: Doc) -> Doc:
+    """An operator before what it acts on, which begins a new line where both are long."""
+    return Fill((Item("", "", operator), Item(" ", "", operand)), stay=True, tight=True)

@@ -1,23 +1,25 @@
 """Line breaking: a document of pieces and possible breaks -> lines within a width.
 
-Below text.py.  A document is a string (unbreakable), a `Cat` of documents, or a `Fill`: items packed into
-lines, with breaks between them, continued under its own first column.
+Below text.py and latex.py.  A document is a string (unbreakable), a `Cat` of documents, a `Fill`: items packed into
+lines, with breaks between them, or a `Choice`: another document where the first does not fit on a line.  What a
+string measures, and how a line is moved in, is the `Ruler`'s: columns of text, or ems of print.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cat:
     """Documents side by side."""
 
     parts: tuple[Doc, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Item:
     """One item of a fill, with what stands before it: on the same line, or at the head of a new line."""
 
@@ -26,7 +28,7 @@ class Item:
     body: Doc
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fill:
     """Items packed into lines; a new line starts `hang` columns behind the first item's column.
 
@@ -41,106 +43,171 @@ class Fill:
     tight: bool = False
 
 
-Doc: TypeAlias = "str | Cat | Fill"
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """`whole` where it fits on a line, else `broken`, which says the same and can be broken."""
+
+    whole: str
+    broken: Doc
+
+
+Doc: TypeAlias = "str | Cat | Fill | Choice"
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """`size` of a piece of a line, and the `indent` of a given size.
+
+    With a `step` every nested fill moves its new lines one step further in; without, they stand under its own first
+    column, which needs an exact ruler.
+    """
+
+    size: Callable[[str], float]
+    indent: Callable[[float], str]
+    step: float | None = None
+
+
+COLUMNS = Ruler(len, lambda columns: " " * int(columns))
+
+
+@dataclass(frozen=True)
+class Line:
+    source: str
+    size: float
 
 
 @dataclass(frozen=True)
 class Page:
-    """The room: no line beyond `width`; new lines start at column `limit` at most."""
+    """The room: no line beyond `width`; new lines start at `limit` at most."""
 
-    width: int
-    limit: int
-    short: int
+    ruler: Ruler
+    width: float
+    limit: float
+    short: float
+    _known: dict[int, float] = field(default_factory=dict)
+
+    def margin(self, column: float, hang: float, outer: float) -> float:
+        """Where the new lines of a fill start, which begins at `column` inside lines that start at `outer`."""
+        step = self.ruler.step
+        return min(column + hang if step is None else outer + step, self.limit)
+
+    def size(self, doc: Doc) -> float:
+        """The size of the document on one line; documents live as long as the page."""
+        if isinstance(doc, str):
+            return self.ruler.size(doc)
+        if id(doc) not in self._known:
+            self._known[id(doc)] = self._measured(doc)
+        return self._known[id(doc)]
+
+    def _measured(self, doc: Cat | Fill | Choice) -> float:
+        if isinstance(doc, Choice):
+            return self.ruler.size(doc.whole)
+        if isinstance(doc, Cat):
+            return sum(map(self.size, doc.parts))
+        first, *rest = doc.items
+        return self.size(first.body) + sum(self.ruler.size(item.flat) + self.size(item.body) for item in rest)
 
 
 def flat(doc: Doc) -> str:
     """The document on one line."""
     if isinstance(doc, str):
         return doc
+    if isinstance(doc, Choice):
+        return doc.whole
     if isinstance(doc, Cat):
         return "".join(flat(part) for part in doc.parts)
     first, *rest = doc.items
     return flat(first.body) + "".join(item.flat + flat(item.body) for item in rest)
 
 
-def _head(doc: Doc) -> tuple[int, bool]:
-    """Columns up to the first possible break, and whether there is one."""
-    if isinstance(doc, str):
-        return len(doc), False
+def _head(doc: Doc, page: Page) -> tuple[float, bool]:
+    """The size up to the first possible break, and whether there is one."""
+    if isinstance(doc, (str, Choice)):
+        return page.size(doc), False
     parts = doc.parts if isinstance(doc, Cat) else (doc.items[0].body,)
-    total = 0
+    total = 0.0
     for part in parts:
-        columns, breaks = _head(part)
-        total += columns
+        size, breaks = _head(part, page)
+        total += size
         if breaks:
             return total, True
     return total, isinstance(doc, Fill) and len(doc.items) > 1
 
 
-def _joined(lines: list[str], more: list[str]) -> list[str]:
-    return [*lines[:-1], lines[-1] + more[0], *more[1:]]
+def _joined(lines: list[Line], more: list[Line]) -> list[Line]:
+    seam = Line(lines[-1].source + more[0].source, lines[-1].size + more[0].size)
+    return [*lines[:-1], seam, *more[1:]]
 
 
-def _column(lines: list[str], start: int) -> int:
+def _column(lines: list[Line], start: float) -> float:
     """The column behind the last line; only the first line begins at `start`."""
-    return len(lines[-1]) + (start if len(lines) == 1 else 0)
+    return lines[-1].size + (start if len(lines) == 1 else 0)
 
 
-def _lay(doc: Doc, column: int, tail: int, page: Page) -> list[str]:
+def _lay(doc: Doc, column: float, tail: float, page: Page, outer: float) -> list[Line]:
     """Lines of the document that starts at `column` and has `tail` columns glued behind it."""
-    line = flat(doc)
-    if isinstance(doc, str) or column + len(line) + tail <= page.width:
-        return [line]
-    return _lay_cat(doc, column, tail, page) if isinstance(doc, Cat) else _lay_fill(doc, column, tail, page)
+    size = page.size(doc)
+    if isinstance(doc, str) or column + size + tail <= page.width:
+        return [Line(flat(doc), size)]
+    if isinstance(doc, Choice):
+        return _lay(doc.broken, column, tail, page, outer)
+    lay = _lay_cat if isinstance(doc, Cat) else _lay_fill
+    return lay(doc, column, tail, page, outer)  # type: ignore[arg-type]  # each is given its own kind
 
 
-def _lay_cat(doc: Cat, column: int, tail: int, page: Page) -> list[str]:
-    lines = [""]
+def _lay_cat(doc: Cat, column: float, tail: float, page: Page, outer: float) -> list[Line]:
+    lines = [Line("", 0)]
     for position, part in enumerate(doc.parts):
-        glued, breaks = _head(Cat(doc.parts[position + 1 :]))
-        more = _lay(part, _column(lines, column), glued + (0 if breaks else tail), page)
+        glued, breaks = _head(Cat(doc.parts[position + 1 :]), page)
+        more = _lay(part, _column(lines, column), glued + (0 if breaks else tail), page, outer)
         lines = _joined(lines, more)
     return lines
 
 
-def _lay_fill(doc: Fill, column: int, tail: int, page: Page) -> list[str]:
-    margin = min(column + doc.hang, page.limit)
-    lines: list[str] = [""]
+def _lay_fill(doc: Fill, column: float, tail: float, page: Page, outer: float) -> list[Line]:
+    margin = page.margin(column, doc.hang, outer)
+    lines = [Line("", 0)]
     in_pieces = False
     for position, item in enumerate(doc.items):
         glued = tail if position == len(doc.items) - 1 else 0
-        before = item.flat if position else ""
-        here = _column(lines, column) + len(before)
-        size = len(flat(item.body)) + glued
-        new_line_size = margin + len(item.broken) + size
-        short = doc.stay and here - column <= page.short and new_line_size > page.width
-        no_gain = margin + len(item.broken) >= here
+        before = Line(item.flat, page.size(item.flat)) if position else Line("", 0)
+        head = Line(page.ruler.indent(margin) + item.broken, margin + page.size(item.broken))
+        here = _column(lines, column) + before.size
+        size = page.size(item.body) + glued
+        short = doc.stay and here - column <= page.short and head.size + size > page.width
+        no_gain = head.size >= here
         if position == 0 or (not in_pieces and (here + size <= page.width or short or no_gain)):
-            more = _lay(item.body, here, glued, page)
-            lines = _joined(lines, [before + more[0], *more[1:]])
+            more = _lay(item.body, here, glued, page, margin)
+            lines = _joined(lines, _joined([before], more))
         else:
-            head = " " * margin + item.broken
-            more = _lay(item.body, len(head), glued, page)
-            lines = [*lines, head + more[0], *more[1:]]
+            more = _lay(item.body, head.size, glued, page, margin)
+            lines = [*lines, *_joined([head], more)]
         in_pieces = len(more) > 1 and not doc.tight
     return lines
 
 
-def layout(doc: Doc, width: int, prefix: str = "") -> str:
-    """The document in lines of at most `width` columns, unless one unbreakable piece is wider.
-
-    Lines are aligned behind the opening bracket; where that leaves too little room the margin is moved
-    left, step by step, and the first margin without an overfull line is taken.
-    """
-    pages = [Page(width, limit, 8) for limit in (width, width // 2, width // 4, 4)] + [Page(width, 0, -1)]
-    best: tuple[int, str] | None = None
+def laid_out(doc: Doc, pages: list[Page], start: float) -> list[str]:
+    """The lines behind a beginning of size `start`, on the first page without an overfull line, else the best."""
+    best: tuple[float, list[str]] | None = None
     for page in pages:
-        lines = _lay(doc, len(prefix), 0, page)
-        lines[0] = prefix + lines[0]
-        overfull = max(0, max(len(line) for line in lines) - width)
+        lines = _lay(doc, start, 0, page, 0)
+        sizes = [start + lines[0].size, *(line.size for line in lines[1:])]
+        overfull = max(0.0, max(sizes) - page.width)
         if best is None or overfull < best[0]:
-            best = (overfull, "\n".join(line.rstrip() for line in lines))
+            best = (overfull, [line.source for line in lines])
         if overfull == 0:
             break
     assert best is not None
     return best[1]
+
+
+def layout(doc: Doc, width: int, prefix: str = "") -> str:
+    """The document in lines of text of at most `width` columns, unless one unbreakable piece is wider.
+
+    Lines are aligned behind the opening bracket; where that leaves too little room the margin is moved
+    left, step by step, and the first margin without an overfull line is taken.
+    """
+    limits = [(width, 8), (width // 2, 8), (width // 4, 8), (4, 8), (0, -1)]
+    pages = [Page(COLUMNS, width, limit, short) for limit, short in limits]
+    lines = laid_out(doc, pages, len(prefix))
+    return "\n".join(line.rstrip() for line in [prefix + lines[0], *lines[1:]])

@@ -11,7 +11,7 @@ from typing import Any
 
 from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol
 
-from symmem.algebra.atoms import GRAD, LR, STEP, THETA, is_scalar
+from symmem.algebra.atoms import GRAD, LR, MOMENTUM_NAME, STEP, THETA, is_scalar
 
 Key = tuple[Any, ...]
 
@@ -29,6 +29,12 @@ def powers(expression: Expr) -> tuple[tuple[Expr, Expr], ...]:
     """The factors as (base, exponent)."""
     factors = Mul.make_args(expression)
     return tuple((f.base, f.exp) if isinstance(f, Pow) else (f, S.One) for f in factors)
+
+
+def _first_momentum(expression: Expr) -> int:
+    """The smallest number of a momentum variable in the expression, 0 where there is none."""
+    found = [MOMENTUM_NAME.fullmatch(symbol.name) for symbol in expression.free_symbols]
+    return min((int(match.group(1)) for match in found if match), default=0)
 
 
 def is_negative(term: Expr) -> bool:
@@ -63,7 +69,7 @@ class Order:
             # A polynomial in the parameters, by rising degree: 1 + 4 beta + beta^2.
             ordered = sorted(
                 expression.args,
-                key=lambda term: (*self._term_key(term, behind)[:7], self._power(term), self._names(term)),
+                key=lambda term: (*self._term_key(term, behind)[:8], self._power(term), self._names(term)),
             )
         else:
             ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))
@@ -83,7 +89,7 @@ class Order:
         number = 0 if symbols else (1 if number_behind else -1)
         below = [-e for b, e in powers(term) if e.is_Number and e.is_negative and not is_scalar(b)]
         return (
-            self._degree(term), number, is_scalar(term), term.has(Sum), THETA in symbols,
+            self._degree(term), number, is_scalar(term), term.has(Sum), _first_momentum(term), THETA in symbols,
             bool(symbols & self.indices), self._decay(term), max(below, default=S.Zero), self._names(term),
         )  # fmt: skip
 

@@ -19,6 +19,7 @@ from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
 
 from symmem.algebra.atoms import (
+    AGO,
     CONTRACTION_NAME,
     GRAD,
     LOSS,
@@ -64,7 +65,7 @@ def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Fo
     """The formula of an expression; `names` (parameter -> LaTeX) gives the order of the parameters."""
     bound = {variable for found in expression.atoms(SympySum) for variable in found.variables}
     positions = {name: position for position, name in enumerate(names)}
-    return _Reader(Order(positions, frozenset(bound | {STEP, PAST})), functions).read(expression)
+    return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
 
 
 def _lead(terms: list[Term], places: list[Placed]) -> list[Term]:

@@ -1,0 +1,70 @@
+"""The works that an optimizer comes from, as data for BibTeX: ``[citation.kingma2015]`` in a declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from symmem.declaration.names import check_line, suggestion
+from symmem.errors import DeclarationError, quote
+
+TYPES = ("article", "inproceedings", "book", "techreport", "phdthesis", "misc")
+FIELDS = (
+    "author", "title", "year", "journal", "booktitle", "volume", "number", "pages", "publisher", "school",
+    "institution", "howpublished", "note", "doi", "url",
+)  # fmt: skip
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9:_-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One entry of a bibliography: its key, its type, and its fields, as plain text, in their order."""
+
+    key: str
+    type: str
+    fields: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, str) or not _KEY.fullmatch(self.key):
+            raise DeclarationError(
+                f"{quote(self.key)} is not a key; use a letter, then letters, digits, :, _ and -, at most 64"
+            )
+        if self.type not in TYPES:
+            raise DeclarationError(f"type: {quote(self.type)} is unknown; known are {', '.join(TYPES)}")
+        for name, value in self.fields:
+            if name not in FIELDS:
+                raise DeclarationError(
+                    f"unknown key {quote(name)}; known are {', '.join(FIELDS)}{suggestion(name, FIELDS)}"
+                )
+            check_line(name, value)
+        for name in ("title",) if self.type == "misc" else ("author", "title", "year"):
+            if not dict(self.fields).get(name):
+                raise DeclarationError(f"{name} is missing; a citation has author, title and year")
+
+    def __getitem__(self, field: str) -> str:
+        """The field, empty where there is none."""
+        return dict(self.fields).get(field, "")
+
+
+def read_citations(given: object) -> tuple[Citation, ...]:
+    """Citation records, or a mapping key -> mapping with type and the fields."""
+    if isinstance(given, Mapping):
+        return tuple(_citation(key, entry) for key, entry in given.items())
+    if isinstance(given, (tuple, list)) and all(isinstance(entry, Citation) for entry in given):
+        return tuple(given)
+    raise DeclarationError(
+        f"citation: {quote(given)} is not a table; write [citation.name2020] with author, title, year"
+    )
+
+
+def _citation(key: object, entry: object) -> Citation:
+    if isinstance(entry, Citation):
+        return entry
+    try:
+        if not isinstance(entry, Mapping):
+            raise DeclarationError(f"expected a table, got {quote(entry)}; write [citation.{key}]")
+        fields = tuple((str(name), value) for name, value in entry.items() if name != "type")
+        return Citation(str(key), str(entry.get("type", "misc")), fields)
+    except DeclarationError as error:
+        raise error.within(f"citation: {key}") from None

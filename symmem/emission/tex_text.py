@@ -1,0 +1,56 @@
+r"""Plain text -> LaTeX that any engine sets: special characters escaped, letters beyond ASCII by their commands."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from symmem.notation.symbols import GREEK
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
+    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+}  # fmt: skip
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c", "\u0328": "k", "\u0323": "d",
+}  # fmt: skip
+_CHARACTERS = {
+    "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ø": r"\o{}", "Ø": r"\O{}",
+    "ł": r"\l{}", "Ł": r"\L{}", "đ": r"\dj{}", "Đ": r"\DJ{}", "ı": r"\i{}", "\N{NO-BREAK SPACE}": "~",
+    "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\ldots{}", "−": r"\ensuremath{-}",
+    "×": r"\ensuremath{\times}", "·": r"\ensuremath{\cdot}", "∞": r"\ensuremath{\infty}", "§": r"\S{}",
+    "∇": r"\ensuremath{\nabla}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}",
+}  # fmt: skip
+_GREEK = {letter: rf"\ensuremath{{\{name}}}" for name, letter in GREEK.items()}
+
+
+def escape(words: str) -> str:
+    """Plain text with LaTeX's special characters made harmless; letters beyond ASCII stay as they are."""
+    return "".join(_SPECIAL.get(character, character) for character in words)
+
+
+def typeset(words: str) -> str:
+    r"""Plain text in ASCII LaTeX: \'{e} for é; a character that LaTeX cannot set is written by its number."""
+    result = ""
+    for character in unicodedata.normalize("NFC", words):
+        result += character if character.isascii() and character not in _SPECIAL else _command(character)
+    return result
+
+
+def _command(character: str) -> str:
+    known = _SPECIAL.get(character) or _CHARACTERS.get(character) or _GREEK.get(character)
+    if known:
+        return known
+    base, *marks = list(unicodedata.normalize("NFD", character))
+    if base.isascii() and base.isalpha() and all(mark in _ACCENTS for mark in marks) and marks:
+        letter = (
+            {"i": r"\i", "j": r"\j"}.get(base, base) if marks[0] in "\u0300\u0301\u0302\u0303\u0308" else base
+        )
+        for mark in marks:
+            letter = rf"\{_ACCENTS[mark]}{{{letter}}}"
+        return letter
+    flat = unicodedata.normalize("NFKD", character)
+    if flat.isascii():
+        return escape(flat)
+    return f"[U+{ord(character):04X}]"

@@ -8,15 +8,16 @@ from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.emission.c_source import c_name
 from symmem.emission.decimals import decimal
-from symmem.emission.lowering import loss_where_it_exists
+from symmem.emission.lowering import lower
 from symmem.emission.printing import WIDTH
+from symmem.emission.program import LossProgram
 from symmem.emission.python_code import INDENT, call, signature
 from symmem.emission.render import render
 
 
 def kernel_module(derivation: Derivation, library: str) -> str:
     """The text of the module, formatted; ``library`` is the name of the library without lib and ending."""
-    optimizer, loss = derivation.optimizer, loss_where_it_exists(derivation)
+    optimizer, loss = derivation.optimizer, lower(derivation).loss
     name = c_name(optimizer.name)
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
     return render(
@@ -31,7 +32,7 @@ def kernel_module(derivation: Derivation, library: str) -> str:
             "parameters": _listed(
                 "PARAMETERS", [f'"{parameter.name}"' for parameter in optimizer.parameters]
             ),
-            "functions": _functions(derivation),
+            "functions": _functions(derivation, loss),
         },
     )
 
@@ -42,7 +43,7 @@ def _listed(name: str, entries: list[str]) -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name} = [", *(f"{INDENT}{entry}," for entry in entries), "]"]
 
 
-def _functions(derivation: Derivation) -> list[dict[str, object]]:
+def _functions(derivation: Derivation, loss: LossProgram | None) -> list[dict[str, object]]:
     parameters = derivation.optimizer.parameters
     defaults = [f"{parameter.name}={decimal(parameter.default)}" for parameter in parameters]
     names = [parameter.name for parameter in parameters]
@@ -75,7 +76,6 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
                "The step, from the products hv; out=theta changes theta in place.",
                "return given.step(out, given.like(g), given.stack(hv), lr)"),
     ]  # fmt: skip
-    loss = loss_where_it_exists(derivation)
     if loss is None:
         return found
     passed = [f"{name}={name}" for name in names]
@@ -94,7 +94,7 @@ def _functions(derivation: Derivation) -> list[dict[str, object]]:
             "The loss whose preconditioned gradient step this is.")  # fmt: skip
     formula("preconditioner", ["theta", "grad"], defaults, [vectors[0], vectors[2], *passed],
             "P of the preconditioned gradient step, as a NumPy array.")  # fmt: skip
-    if loss.decay != 0:
+    if loss.decay is not None:
         formula(
             "decay",
             [],

@@ -34,7 +34,7 @@ def lower(derivation: Derivation) -> Program:
             _attempt(finite, names, "take the limit, n=None"), _attempt(limit, names, "give a step n")
         )
 
-    found = loss_where_it_exists(derivation)
+    found = derivation.modified_loss
     return Program(
         optimizer=optimizer,
         order=derivation.order,
@@ -42,24 +42,8 @@ def lower(derivation: Derivation) -> Program:
         correction=variants(lambda _, correction: correction, needs_correction=True),
         step=variants(lambda update, correction: THETA - LR * (update + correction), needs_correction=True),
         loss=None if found is None else _loss(found, names),
-        obstruction=_obstruction(derivation),
+        obstruction=None if derivation.obstruction is None else derivation.obstruction.reason,
     )
-
-
-def loss_where_it_exists(derivation: Derivation) -> ModifiedLoss | None:
-    """The modified loss; None where there is none, and where there is no limit that it could belong to."""
-    try:
-        return derivation.modified_loss
-    except DerivationError:
-        return None
-
-
-def _obstruction(derivation: Derivation) -> str | None:
-    try:
-        found = derivation.obstruction
-    except DerivationError as error:
-        return str(error)
-    return None if found is None else found.reason
 
 
 def routine(expression: Expr, taken: frozenset[str]) -> Routine:

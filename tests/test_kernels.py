@@ -104,6 +104,33 @@ def test_values(shared_folder: Path, name: str) -> None:
             assert exact[function].error(value) < TOLERANCE[dtype], (function, n, dtype)
 
 
+@pytest.mark.parametrize("name", ["rmsprop", "signum", "lion"])
+def test_sums_over_many_steps(shared_folder: Path, name: str) -> None:
+    """Terms are left out where their weight is below 2^-60, and not before."""
+    found = module(built(shared_folder, KERNELS), name)
+    for n, dtype in itertools.product((60, 300), TOLERANCE):
+        exact = probe.truth(name, 1, n)
+        for function in ("correction", "step"):
+            assert exact[function].error(run(found, name, function, dtype, n)) < TOLERANCE[dtype], (
+                function,
+                n,
+            )
+
+
+def test_coefficients_beyond_the_range_of_a_float(shared_folder: Path) -> None:
+    found = module(built(shared_folder, KERNELS), "adamw")
+    theta, hv = np.linspace(-1, 1, 200), np.linspace(2, 3, 200)
+    grad = 1e-19 * np.linspace(-3, 3, 200)
+    given = {"lr": 1e-3, "eps": 1e-38, "beta2": 0.99}
+    exact = found.correction_from(theta, grad, hv[None], **given)
+    vectors = [vector.astype(np.float32) for vector in (theta, grad, hv[None])]
+    assert np.isfinite(exact).all()
+    np.testing.assert_allclose(found.correction_from(*vectors, **given), exact, rtol=1e-4)
+    np.testing.assert_allclose(
+        found.step_from(*vectors, **given), found.step_from(theta, grad, hv[None], **given), rtol=1e-4
+    )
+
+
 @pytest.mark.parametrize("text", [APART, EXOTIC], ids=["apart", "exotic"])
 def test_values_of_a_declaration(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mine.toml"
@@ -229,7 +256,8 @@ def test_entries_that_are_not_finite(shared_folder: Path, name: str, dtype: type
     special = [np.nan, np.inf, -np.inf, large, -large, 0.0, 0.5, -3.0]
     ordinary = {"theta": 0.7, "grad": -0.4, "hv": 1.3}
     rows = [ordinary | {key: value} for key in ordinary for value in special]
-    vectors = {key: np.array([row[key] for row in rows], dtype=dtype) for key in ordinary}
+    copies = 11  # enough to fill runs of entries, at every place in them
+    vectors = {key: np.tile(np.array([row[key] for row in rows], dtype=dtype), copies) for key in ordinary}
     derivation = probe.derivation(name, 1)
     parameters = {key: mpf(float(value)) for key, value in load(name).defaults.items()}
     formulas = limit_formulas(derivation.limit.F, derivation.limit.M)
@@ -241,6 +269,7 @@ def test_entries_that_are_not_finite(shared_folder: Path, name: str, dtype: type
         "step": found.step_from(theta, grad, hv[None][:products], lr=0.01),
     }
     for function, formula in formulas.items():
+        assert len({part.tobytes() for part in values[function].reshape(copies, -1)}) == 1
         for position, row in enumerate(rows):
             row = {key: float(vector[position]) for key, vector in vectors.items()}
             expected, scale = at_infinity(formula, row, parameters)

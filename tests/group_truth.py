@@ -20,9 +20,10 @@ import mpmath
 import torch
 from mpmath import mpf
 from sympy import Rational
-from truth import GENTLE, load
+from truth import GENTLE
 
 import symmem
+from symmem import Momentum, Optimizer
 from symmem.emission.torch_module import torch_module
 from symmem.verification.literal import Literal
 from symmem.verification.losses import Loss, coupled_loss, probe_point
@@ -36,6 +37,46 @@ THETA = probe_point(SIZE * TENSORS)
 DIGITS = 30
 _MAP = potential_map(SIZE)
 torch.set_num_threads(1)  # the tensors of the tests are small, and pytest has the other cores
+
+
+EXTRAS = {
+    name: Optimizer(name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions)
+    for name, phi, momentum, parameters, functions in (
+        # What is remembered depends on theta itself.
+        ("coupled-decay", "m1", [("grad + decay * theta", "beta", "1 - beta")], {"beta": "4/5", "decay": "1/10"}, ()),
+        # Two decays, no bias correction, and a sum that splits into several vectors.
+        (
+            "two-decays",
+            "m1 + m2 / 3 + m3",
+            [("grad", "beta", "1"), ("grad + theta**3", "delta", "1 - delta"), ("theta", "0", "decay")],
+            {"beta": "4/5", "delta": "7/10", "decay": "1/10"},
+            (),
+        ),
+        # A factor with a root, and a decay that is a number.
+        (
+            "rooted",
+            "m1 / sqrt(m2 + 1/9)",
+            [("grad", "beta", "(1 - beta) / sqrt(n + 1)"), ("grad**2", "1/2", "1/2")],
+            {"beta": "4/5"},
+            (),
+        ),
+        # A factor that grows: there is no limit.
+        ("growing", "m1 / sqrt(m1**2 + 1/7)", [("grad", "beta", "n + 1")], {"beta": "4/5"}, ()),
+        # An opaque function of two memories.
+        (
+            "opaque-pair",
+            "gradK(m1 + m2)",
+            [("grad", "beta", "1 - beta"), ("grad", "delta", "1 - delta")],
+            {"beta": "4/5", "delta": "7/10"},
+            {"gradK": {"potential": "K"}},
+        ),
+    )
+}
+"""Optimizers that the zoo has nothing like."""
+
+
+def load(name: str) -> Optimizer:
+    return EXTRAS[name] if name in EXTRAS else symmem.load(name)
 
 
 @dataclass(frozen=True)
@@ -137,10 +178,10 @@ def spelled(name: str, group: Group) -> dict[str, object]:
 
 
 def optimizer_of(
-    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], **options: object
+    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], order: int = 1, **options: object
 ) -> torch.optim.Optimizer:
     """The emitted optimizer, its groups with the updates that they have made."""
-    made = emitted(name)
+    made = emitted(name, order)
     kind = getattr(made, "Memoryless" + "".join(filter(str.isalnum, str(load(name).title))))
     tables = [{**spelled(name, group), "params": [tensors[t] for t in group.tensors]} for group in groups]
     return kind(tables, **opaque(name), **options)
@@ -166,3 +207,42 @@ def _literal(name: str, group: Group) -> Literal:
 def _tensor_by_tensor(x: Sequence[mpf], *directions: Sequence[mpf]) -> tuple[mpf, ...]:
     spans = [slice(SIZE * t, SIZE * t + SIZE) for t in range(TENSORS)]
     return tuple(chain.from_iterable(_MAP(x[span], *(v[span] for v in directions)) for span in spans))
+
+
+def moved_to_order(name: str, groups: Sequence[Group], order: int) -> list[mpf]:
+    """theta after a step to the given order in the rates, from the one run of the true optimizer that is at THETA.
+
+    All groups have the same n and the same values.  With rates ``tau lr_j`` the direction of that run is a power series
+    in tau; its coefficients up to tau^order are found by interpolation.
+    """
+    n, values = groups[0].n, groups[0].values
+    literal = _literal(name, replace(groups[0], values=values))
+    half, exponent = order // 2 + 1, DIGITS
+    with mpmath.workdps((order + 3) * exponent + 20):
+        rates = [mpf(0)] * len(THETA)
+        for group in groups:
+            for entry in group.entries:
+                rates[entry] = mpf(group.lr.p) / group.lr.q
+        delta = mpf(10) ** -exponent
+        nodes = [k for k in range(-half, half + 1) if k]
+        samples = [_direction_at(literal, [k * delta * rate for rate in rates], n) for k in nodes]
+        weights = mpmath.matrix([[(k * delta) ** j for j in range(len(nodes))] for k in nodes]) ** -1
+        found = []
+        for entry, rate in enumerate(rates):
+            terms = (weights[j, i] * samples[i][entry] for j in range(order + 1) for i in range(len(nodes)))
+            found.append(THETA[entry] - rate * mpmath.fsum(terms))
+        return found
+
+
+def _direction_at(literal: Literal, rates: Sequence[mpf], n: int) -> tuple[mpf, ...]:
+    """``F^(n)`` of the run with these rates that is at THETA after n steps; its start is found by a contraction."""
+    start = list(THETA)
+    while True:
+        history = [tuple(start)]
+        for _ in range(n):
+            step = literal.direction(history, mpmath.mp.dps)
+            history.insert(0, tuple(x - r * f for x, r, f in zip(history[0], rates, step, strict=True)))
+        miss = [x - y for x, y in zip(THETA, history[0], strict=True)]
+        if max(abs(x) for x in miss) < mpf(10) ** (12 - mpmath.mp.dps):
+            return literal.direction(history, mpmath.mp.dps)
+        start = [x + y for x, y in zip(start, miss, strict=True)]

@@ -55,3 +55,12 @@ def test_numpy_alone(tmp_path: Path) -> None:
     )
     assert memoryless == pytest.approx(with_memory, abs=2e-4)
     assert found["distance to AdamW, without correction"] > 5 * found["distance to AdamW, memoryless"]
+
+
+def test_digits(tmp_path: Path) -> None:
+    """AdamW and its memoryless twin stay together, seven times closer than without the correction."""
+    program = EXAMPLES / "digits" / "compare.py"
+    said = output(program, prepared(tmp_path, *commands_of(program)), "--steps", "200")
+    found = {key.removeprefix("distance after 200 steps, "): value for key, value in numbers(said).items()}
+    assert found["memoryless, not corrected"] > 4 * found["memoryless, corrected"] > 0
+    assert (tmp_path / "compare.png").stat().st_size > 20_000

@@ -106,6 +106,32 @@ def declaration(**changes: str) -> str:
     return head + "\n[[momentum]]\ng = 'grad'\nbeta = '0.9'\nb = '1 - 0.9'\n"
 
 
+ODD = {
+    "symbols and functions": r"""
+name = "odd"
+phi = "m1 + f(m2) + m3 + m4 + m5 + tanh(m6)"
+[parameters]
+beta = { default = 0.5, latex = '\\hat{\\beta}^{2}', range = "[0, 1)" }
+kappa = { default = 0.5, latex = '\\kappa' }
+some_name = { default = 0.5 }
+[functions]
+f = { latex = 'f' }
+""".replace("\\\\", "\\")
+    + "".join(f"[[momentum]]\ng = '{g}'\nbeta = '{beta}'\nb = '{b}'\n" for g, beta, b in (
+        ("grad", "beta", "1"), ("grad*theta**2", "0", "kappa"), ("theta", "0.9", "some_name"), ("grad", "1/3", "1"),
+        ("sin(theta)", "beta**2", "1"), ("grad", "0", "1"),
+    )),
+    "no limit": "name = 'odd'\nphi = 'm1'\n[[momentum]]\ng = 'grad'\nbeta = '1/2'\nb = 'n + 1'\n",
+    "no shift": "name = 'odd'\nphi = 'm1'\n[[momentum]]\ng = 'grad'\nbeta = '1/2'\nb = '1 + 1/(n + 1)'\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", ODD)
+def test_what_the_zoo_does_not_have_compiles_too(which: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text(ODD[which], encoding="utf-8")
+    assert complaints(standalone(symmem.derive(load(str(tmp_path / "odd.toml"))))) == []
+
+
 def test_special_characters_are_harmless(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(declaration(title=NASTY, reference=NASTY), encoding="utf-8")
     optimizer = load(str(tmp_path / "mine.toml"))

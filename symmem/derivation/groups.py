@@ -11,6 +11,7 @@ the Hessian-vector product.  The sums over s are numbers, taken when the groups 
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,6 +30,10 @@ from symmem.derivation.history import past_terms
 from symmem.derivation.passes import collect, distribute
 from symmem.derivation.scalars import Scalars, scalars_of
 from symmem.errors import DerivationError
+
+
+RATES = slot(-1)
+"""A vector of rates, one for each entry: a constant to every rule of the algebra."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,16 @@ def group_form(optimizer: Optimizer) -> GroupForm:
     used = Add(memoryless, *corrections).free_symbols
     scalars = tuple(scalar for scalar in scalars if scalar.name in used)
     return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars)
+
+
+def with_rates(optimizer: Optimizer) -> Optimizer:
+    """``Phi -> RATES * Phi`` with h = 1: at any order, rates that differ from entry to entry stand where they belong.
+
+    No declaration can name a constant vector, so that the copy does not pass the checks of a declaration again.
+    """
+    rated = copy(optimizer)
+    object.__setattr__(rated, "phi", RATES * optimizer.phi)
+    return rated
 
 
 def _without_cancellation(parts: list[Expr], field: Scalars) -> Expr:

@@ -6,11 +6,11 @@ contractions than its formula has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
-from symmem.algebra.atoms import LR, THETA
+from symmem.algebra.atoms import GRAD, LR, THETA
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.emission.blocks import Block, Names
@@ -31,7 +31,7 @@ def lower(derivation: Derivation) -> Program:
             return formula(derivation.limit.F, derivation.limit.M)
 
         return Variants(
-            _attempt(finite, names, "take the limit, n=None"), _attempt(limit, names, "give a step n")
+            attempt(finite, names, "take the limit, n=None"), attempt(limit, names, "give a step n")
         )
 
     try:
@@ -49,9 +49,12 @@ def lower(derivation: Derivation) -> Program:
     )
 
 
-def routine(expression: Expr, taken: frozenset[str]) -> Routine:
-    """The routine of a vector; its last statement computes the result entry by entry."""
-    block = Block(Names(taken))
+def routine(expression: Expr, taken: frozenset[str], vectors: Iterable[Symbol] = ()) -> Routine:
+    """The routine of a vector; its last statement computes the result entry by entry.
+
+    ``vectors`` are names that stand for vectors beside theta and the gradient.
+    """
+    block = Block(Names(taken, {THETA, GRAD, *vectors}))
     result = block.finish(expression)
     return Routine(block.statements(), result)
 
@@ -63,9 +66,12 @@ def scalar_routine(expression: Expr, taken: frozenset[str]) -> Routine:
     return Routine(block.statements(), result)
 
 
-def _attempt(formula: Callable[[], Expr], taken: frozenset[str], advice: str) -> Routine | Unavailable:
+def attempt(
+    formula: Callable[[], Expr], taken: frozenset[str], advice: str, vectors: Iterable[Symbol] = ()
+) -> Routine | Unavailable:
+    """The routine of a formula, or why there is none and what to do instead."""
     try:
-        return routine(formula(), taken)
+        return routine(formula(), taken, vectors)
     except DerivationError as error:
         # What the command line advises is of no use to somebody who calls a function.
         return Unavailable(f"{str(error).partition(';')[0]}; {advice}")

@@ -20,6 +20,7 @@ from symmem.emission.python_code import INDENT, PythonWriter, call, signature
 from symmem.emission.render import render
 from symmem.emission.report import sections
 from symmem.emission.terminal import Style, section_lines
+from symmem.errors import DerivationError
 
 LONGEST_FORMULA = 40
 """A formula of more lines than this is not repeated in a docstring."""
@@ -117,6 +118,11 @@ def contractions(order: int) -> list[str]:
     return ["hvp", *(f"d{k}" for k in range(3, order + 2))]
 
 
+def suffixes(order: int) -> list[str]:
+    """How an opaque function and its derivatives up to this order are called: gradK, gradK_jvp, gradK_jvp2, ..."""
+    return ["", "_jvp", *(f"_jvp{k}" for k in range(2, order + 1))]
+
+
 def class_name(title: str) -> str:
     """The title without all but letters and digits."""
     return re.sub(r"[^A-Za-z0-9]", "", title)
@@ -150,10 +156,8 @@ class _Signatures:
 
     def _opaque(self) -> list[str]:
         """``gradK, gradK_jvp, gradK_jvp2, ...`` for every opaque function, in order."""
-        suffixes = ["", "_jvp", *(f"_jvp{k}" for k in range(2, self.program.order + 1))]
-        return [
-            function.name + suffix for function in self.program.optimizer.functions for suffix in suffixes
-        ]
+        names = [function.name for function in self.program.optimizer.functions]
+        return [name + suffix for name in names for suffix in suffixes(self.program.order)]
 
     def _head(self, name: str, positional: list[str], keywords: list[str]) -> list[str]:
         marker = ["*"] if keywords else []
@@ -179,7 +183,11 @@ def _formulas(derivation: Derivation) -> list[str]:
     """The sections of the report on the iteration and its limit, as the lines of a docstring."""
     style = Style(width=84)
     lines: list[str] = []
-    for section in sections(derivation, "n"):
+    try:
+        found = sections(derivation, "n")
+    except DerivationError as error:
+        return textwrap.wrap(_plain(str(error)), WIDTH)
+    for section in found:
         if section.title in ("Memoryless iteration", "Limit of many steps", "Modified loss"):
             body = section_lines(derivation, section, style)
             if len(body) > LONGEST_FORMULA:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, Symbol
 
-from symmem.algebra.atoms import LR, PAST
+from symmem.algebra.atoms import AGO, LR, PAST, STEP
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import frozen_update
 from symmem.derivation.history import weight
@@ -34,7 +34,7 @@ def proof(optimizer: Optimizer, writer: Writer, order: int) -> dict[str, object]
         "histories": _histories(held, naming) if held.histories else "",
         "assembled": _assembled(first, held, naming) if held.histories else "",
         "open_sums": open_sums,
-        "decays": [f"${naming.inline(h.beta)}^{{n - s}}$" for h in held.histories if _stays(h.value)],
+        "decays": [f"${naming.inline(h.beta ** (STEP - PAST))}$" for h in held.histories if _stays(h.value)],
     }
 
 
@@ -63,8 +63,8 @@ def _sensitivity(held: Steps, writer: Writer) -> str:
 def _histories(held: Steps, writer: Writer) -> str:
     rows = []
     for number, history in enumerate(held.histories, start=1):
-        beta = writer.inline(history.beta) if history.beta.is_Symbol else f"({writer.inline(history.beta)})"
-        double = rf"\sum_{{k = 1}}^{{n}} {beta}^{{k}} \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta)"
+        decay = writer.inline(history.beta**AGO)
+        double = rf"\sum_{{k = 1}}^{{n}} {decay} \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta)"
         single = rf"\sum_{{s = 0}}^{{n - 1}} {writer.inline(weight(history.beta))} \bF^{{(s)}}(\btheta)"
         rows.append(Row(_history(number), (double, single, history.value)))
     return writer.display(rows)

@@ -33,4 +33,4 @@ def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
     program = lower(derivation)
     writer = PythonWriter(SPELLING, taken_names(program))
-    return python_module(derivation, program, TARGET, writer, class_values(program.optimizer, writer))
+    return python_module(derivation, program, TARGET, writer, class_values(derivation, writer))

@@ -280,8 +280,8 @@ class _Printer:
         if not atomic:
             return self._brackets(self.doc(base))
         shown = self.tex(base)
-        # A declared symbol may carry its own superscript; TeX takes no second one.
-        return f"{{{shown}}}" if isinstance(base, Atom) and "^" in shown else shown
+        # A declared symbol may carry its own superscript; TeX takes no second one, and braces do not always help.
+        return f"({shown})" if isinstance(base, Atom) and "^" in shown else shown
 
     def _exponent(self, formula: Formula) -> str:
         """In small type a fraction is written with a slash."""

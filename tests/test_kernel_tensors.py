@@ -98,6 +98,10 @@ def test_out_may_be_anything_like_theta(adamw: object) -> None:
     assert (adamw.step_from(theta, alias, hv, lr=RATE, out=alias) == step).all()
     room = np.concatenate([theta, [0.0]])
     assert (adamw.step_from(room[:-1], grad, hv, lr=RATE, out=room[1:]) == step).all()
+    for shifted in (theta, grad):
+        room = np.concatenate([shifted, [0.0]])
+        given = [room[:-1] if vector is shifted else vector for vector in (theta, grad)]
+        assert (adamw.correction_from(*given, hv, lr=RATE, out=room[1:]) == change).all()
     turned = [vector.reshape(3, 4).T for vector in (theta, grad)]
     product = hv.reshape(1, 3, 4).transpose(0, 2, 1)
     assert (adamw.step_from(*turned, product, lr=RATE) == step.reshape(3, 4).T).all()

@@ -253,7 +253,7 @@ def test_entries_that_are_not_finite(shared_folder: Path, name: str, dtype: type
     """NaN stays at its place, infinity gives the limit of the formula, and large entries do not overflow on the way."""
     found = module(built(shared_folder, KERNELS), name)
     large = float(np.finfo(dtype).max) ** 0.75
-    special = [np.nan, np.inf, -np.inf, large, -large, 0.0, 0.5, -3.0]
+    special = [np.nan, np.inf, -np.inf, large, -large, 1e30, -1e-25, 0.0, 0.5, -3.0]
     ordinary = {"theta": 0.7, "grad": -0.4, "hv": 1.3}
     rows = [ordinary | {key: value} for key in ordinary for value in special]
     copies = 11  # enough to fill runs of entries, at every place in them

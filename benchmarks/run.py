@@ -13,6 +13,7 @@ import any_order
 import arrays
 import cold_start
 import double_sum
+import kernels
 import many_variables
 from measure import Row
 
@@ -32,6 +33,7 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     any_order.lie_series_route,
     arrays.adamw_correction_float64,
     arrays.adamw_correction_float32,
+    *kernels.BENCHMARKS,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

@@ -40,10 +40,18 @@ torch.set_num_threads(1)  # the tensors of the tests are small, and pytest has t
 
 
 EXTRAS = {
-    name: Optimizer(name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions)
+    name: Optimizer(
+        name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions
+    )
     for name, phi, momentum, parameters, functions in (
         # What is remembered depends on theta itself.
-        ("coupled-decay", "m1", [("grad + decay * theta", "beta", "1 - beta")], {"beta": "4/5", "decay": "1/10"}, ()),
+        (
+            "coupled-decay",
+            "m1",
+            [("grad + decay * theta", "beta", "1 - beta")],
+            {"beta": "4/5", "decay": "1/10"},
+            (),
+        ),
         # Two decays, no bias correction, and a sum that splits into several vectors.
         (
             "two-decays",
@@ -178,7 +186,11 @@ def spelled(name: str, group: Group) -> dict[str, object]:
 
 
 def optimizer_of(
-    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], order: int = 1, **options: object
+    name: str,
+    groups: Sequence[Group],
+    tensors: Sequence[torch.nn.Parameter],
+    order: int = 1,
+    **options: object,
 ) -> torch.optim.Optimizer:
     """The emitted optimizer, its groups with the updates that they have made."""
     made = emitted(name, order)

@@ -20,7 +20,7 @@ import mpmath
 import torch
 from mpmath import mpf
 from sympy import Rational
-from truth import GENTLE
+from truth import GENTLE, LR
 
 import symmem
 from symmem import Momentum, Optimizer
@@ -40,10 +40,18 @@ torch.set_num_threads(1)  # the tensors of the tests are small, and pytest has t
 
 
 EXTRAS = {
-    name: Optimizer(name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions)
+    name: Optimizer(
+        name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions
+    )
     for name, phi, momentum, parameters, functions in (
         # What is remembered depends on theta itself.
-        ("coupled-decay", "m1", [("grad + decay * theta", "beta", "1 - beta")], {"beta": "4/5", "decay": "1/10"}, ()),
+        (
+            "coupled-decay",
+            "m1",
+            [("grad + decay * theta", "beta", "1 - beta")],
+            {"beta": "4/5", "decay": "1/10"},
+            (),
+        ),
         # Two decays, no bias correction, and a sum that splits into several vectors.
         (
             "two-decays",
@@ -84,7 +92,7 @@ class Group:
     """The tensors of a group, by position, and what an optimizer is told about it."""
 
     tensors: tuple[int, ...]
-    lr: Rational = Rational(1, 100)
+    lr: Rational = LR
     n: int = 0
     values: dict[str, Rational] = field(default_factory=dict)
     maximize: bool = False
@@ -178,7 +186,11 @@ def spelled(name: str, group: Group) -> dict[str, object]:
 
 
 def optimizer_of(
-    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], order: int = 1, **options: object
+    name: str,
+    groups: Sequence[Group],
+    tensors: Sequence[torch.nn.Parameter],
+    order: int = 1,
+    **options: object,
 ) -> torch.optim.Optimizer:
     """The emitted optimizer, its groups with the updates that they have made."""
     made = emitted(name, order)
@@ -217,7 +229,7 @@ def moved_to_order(name: str, groups: Sequence[Group], order: int) -> list[mpf]:
     """
     n, values = groups[0].n, groups[0].values
     literal = _literal(name, replace(groups[0], values=values))
-    half, exponent = order // 2 + 1, DIGITS
+    half, exponent = order // 2 + 1, 12
     with mpmath.workdps((order + 3) * exponent + 20):
         rates = [mpf(0)] * len(THETA)
         for group in groups:

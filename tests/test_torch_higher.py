@@ -1,4 +1,4 @@
-"""The emitted optimizers of order 2 and 3, their groups with different rates, against the true optimizer's expansion."""
+"""The emitted optimizers of order 2 and 3, with rates that differ, against the expansion of the true optimizer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ def test_what_order_two_refuses() -> None:
 
 def test_maximize_and_unused_parameters() -> None:
     kind = emitted("adamw", 2).MemorylessAdamW
-    tensors, twins, unused = parameters(), parameters(), torch.nn.Parameter(torch.ones(2, dtype=torch.float64))
+    tensors, twins, unused = (
+        parameters(),
+        parameters(),
+        torch.nn.Parameter(torch.ones(2, dtype=torch.float64)),
+    )
     down, up = kind([*tensors, unused], eps=1e-2), kind(twins, eps=1e-2, maximize=True)
     for _ in range(3):
         down.step(closure(tensors))

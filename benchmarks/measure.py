@@ -30,7 +30,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: the seconds of a subject and of its measure, and the ratio that is promised.
+    """One line of the table: the seconds, or gigabytes, of a subject and of its measure, and the promised ratio.
 
     The ratio is ``subject / measure``, or the other way round where the target is a speed-up (at least).
     """
@@ -40,6 +40,7 @@ class Row:
     measure: float
     target: Target | None = None
     note: str = ""
+    unit: str = "s"
 
     @property
     def ratio(self) -> float:

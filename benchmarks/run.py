@@ -15,6 +15,7 @@ import cold_start
 import double_sum
 import kernels
 import many_variables
+import torch_step
 from measure import Row
 
 BENCHMARKS: tuple[Callable[[], Row], ...] = (
@@ -34,6 +35,11 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     arrays.adamw_correction_float64,
     arrays.adamw_correction_float32,
     *kernels.BENCHMARKS,
+    torch_step.double_backward_time,
+    torch_step.double_backward_memory,
+    torch_step.forward_over_reverse_time,
+    torch_step.forward_over_reverse_memory,
+    torch_step.central_difference_time,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 
@@ -41,11 +47,13 @@ HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 def cells(row: Row) -> tuple[str, ...]:
     target = "" if row.target is None else str(row.target)
     ratio = f"{row.ratio:.0f}" if row.ratio >= 100 else f"{row.ratio:.2f}"
-    return (row.name, _time(row.subject), _time(row.measure), ratio, target, row.verdict, row.note)
+    sizes = (_size(value, row.unit) for value in (row.subject, row.measure))
+    return (row.name, *sizes, ratio, target, row.verdict, row.note)
 
 
-def _time(value: float) -> str:
-    return f"{value:.3g} s" if value >= 0.1 else f"{value * 1000:.3g} ms"
+def _size(value: float, unit: str) -> str:
+    thousandth = {"s": "ms", "GB": "MB"}[unit]
+    return f"{value:.3g} {unit}" if value >= 0.1 else f"{value * 1000:.3g} {thousandth}"
 
 
 def table(rows: Sequence[Row]) -> str:

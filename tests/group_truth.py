@@ -20,7 +20,7 @@ import mpmath
 import torch
 from mpmath import mpf
 from sympy import Rational
-from truth import GENTLE
+from truth import GENTLE, LR
 
 import symmem
 from symmem import Momentum, Optimizer
@@ -92,7 +92,7 @@ class Group:
     """The tensors of a group, by position, and what an optimizer is told about it."""
 
     tensors: tuple[int, ...]
-    lr: Rational = Rational(1, 100)
+    lr: Rational = LR
     n: int = 0
     values: dict[str, Rational] = field(default_factory=dict)
     maximize: bool = False
@@ -229,7 +229,7 @@ def moved_to_order(name: str, groups: Sequence[Group], order: int) -> list[mpf]:
     """
     n, values = groups[0].n, groups[0].values
     literal = _literal(name, replace(groups[0], values=values))
-    half, exponent = order // 2 + 1, DIGITS
+    half, exponent = order // 2 + 1, 12
     with mpmath.workdps((order + 3) * exponent + 20):
         rates = [mpf(0)] * len(THETA)
         for group in groups:

@@ -1,4 +1,4 @@
-"""The emitted optimizers of order 2 and 3, their groups with different rates, against the true optimizer's expansion."""
+"""The emitted optimizers of order 2 and 3, with rates that differ, against the expansion of the true optimizer."""
 
 from __future__ import annotations
 

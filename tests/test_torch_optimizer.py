@@ -367,7 +367,7 @@ def test_closures_that_cannot_serve(loss: Callable[[nn.Module], object], words: 
 
 
 def test_torchscript_cannot_be_given_dual_numbers() -> None:
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
         model = torch.jit.script(network())
     optimizer = adamw(model, hvp="forward-over-reverse")
     optimizer.step(loss_of(model))

@@ -31,7 +31,6 @@ from symmem.derivation.passes import collect, distribute
 from symmem.derivation.scalars import Scalars, scalars_of
 from symmem.errors import DerivationError
 
-
 RATES = slot(-1)
 """A vector of rates, one for each entry: a constant to every rule of the algebra."""
 
@@ -191,7 +190,8 @@ def _past(
 
 def _free_name(stem: str, optimizer: Optimizer) -> Symbol:
     """The stem, with underscores where a parameter or a function has this name."""
-    taken = {entry.name for entry in (*optimizer.parameters, *optimizer.functions)}
+    taken = {parameter.name for parameter in optimizer.parameters}
+    taken |= {function.name for function in optimizer.functions}
     while stem in taken:
         stem += "_"
     return Symbol(stem)

@@ -81,7 +81,7 @@ class PythonWriter:
         """Statements that add ``factor`` times the value of a vector routine to ``out``."""
         *before, last = routine.statements
         assert isinstance(last, Apply)
-        kernel, theta, *arguments = self._application(last, role)
+        kernel, _theta, *arguments = self._application(last, role)
         given = ["out", "factor", kernel, *arguments]
         return [*self.block(before), *self.call("", "_accumulate", given)]
 

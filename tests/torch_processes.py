@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -200,38 +201,42 @@ def flags(model: nn.Module) -> list[dict[str, Any]]:
     return found
 
 
+class Failure:
+    """A forward hook that raises in the n-th call."""
+
+    def __init__(self, call: int) -> None:
+        self.left = call
+
+    def __call__(self, *_: object) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyError("lost")
+
+
 def after_exceptions(made: ModuleType, rank: int, hvp: str) -> dict[str, Any]:
-    """An exception in the n-th call of a closure: all is as before it, and training goes on as if it never was."""
+    """An exception in or after the n-th forward pass: all is as before it, and training goes on as if it never was."""
     model = shards(both=True)
     optimizer = optimizer_of(made, model.parameters(), module=model, hvp=hvp)
     loss_of(model, rank).backward()  # an ordinary pass, after which FSDP2 has set itself up
     model.set_requires_gradient_sync(False)
     grads = [p.grad for p in model.parameters()]
-    before, start = flags(model), whole(model)
+    before = flags(model)
     seen: dict[str, Any] = {"flags": [], "moved": []}
     optimizer.step(lambda: loss_of(model, rank))
     place = torch.cat(whole(model))
-    for call in range(1, 4 if hvp == "central-difference" else 2):
-        calls = [0]
-
-        def broken(call: int = call, calls: list[int] = calls) -> torch.Tensor:
-            calls[0] += 1
-            loss = loss_of(model, rank)
-            if calls[0] == call:
-                raise KeyError("lost")
-            return loss
-
+    for broken, call in product([model, model.last], range(1, 4 if hvp == "central-difference" else 2)):
+        handle = broken.register_forward_hook(Failure(call))
         try:
-            optimizer.step(broken)
+            optimizer.step(lambda: loss_of(model, rank))
         except KeyError:
             seen["flags"].append(flags(model) == before)
             seen["moved"].append(float((torch.cat(whole(model)) - place).abs().max()))
+        handle.remove()
     seen["grads"] = all(p.grad is grad for p, grad in zip(model.parameters(), grads, strict=True))
     for _ in range(STEPS - 1):
         optimizer.step(lambda: loss_of(model, rank))
     seen["flags"].append(flags(model) == before)
     seen["parameters"] = torch.cat(whole(model))
-    seen["start"] = torch.cat(start)
     return seen
 
 

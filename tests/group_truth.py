@@ -20,9 +20,10 @@ import mpmath
 import torch
 from mpmath import mpf
 from sympy import Rational
-from truth import GENTLE, load
+from truth import GENTLE
 
 import symmem
+from symmem import Momentum, Optimizer
 from symmem.emission.torch_module import torch_module
 from symmem.verification.literal import Literal
 from symmem.verification.losses import Loss, coupled_loss, probe_point
@@ -36,6 +37,46 @@ THETA = probe_point(SIZE * TENSORS)
 DIGITS = 30
 _MAP = potential_map(SIZE)
 torch.set_num_threads(1)  # the tensors of the tests are small, and pytest has the other cores
+
+
+EXTRAS = {
+    name: Optimizer(name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions)
+    for name, phi, momentum, parameters, functions in (
+        # What is remembered depends on theta itself.
+        ("coupled-decay", "m1", [("grad + decay * theta", "beta", "1 - beta")], {"beta": "4/5", "decay": "1/10"}, ()),
+        # Two decays, no bias correction, and a sum that splits into several vectors.
+        (
+            "two-decays",
+            "m1 + m2 / 3 + m3",
+            [("grad", "beta", "1"), ("grad + theta**3", "delta", "1 - delta"), ("theta", "0", "decay")],
+            {"beta": "4/5", "delta": "7/10", "decay": "1/10"},
+            (),
+        ),
+        # A factor with a root, and a decay that is a number.
+        (
+            "rooted",
+            "m1 / sqrt(m2 + 1/9)",
+            [("grad", "beta", "(1 - beta) / sqrt(n + 1)"), ("grad**2", "1/2", "1/2")],
+            {"beta": "4/5"},
+            (),
+        ),
+        # A factor that grows: there is no limit.
+        ("growing", "m1 / sqrt(m1**2 + 1/7)", [("grad", "beta", "n + 1")], {"beta": "4/5"}, ()),
+        # An opaque function of two memories.
+        (
+            "opaque-pair",
+            "gradK(m1 + m2)",
+            [("grad", "beta", "1 - beta"), ("grad", "delta", "1 - delta")],
+            {"beta": "4/5", "delta": "7/10"},
+            {"gradK": {"potential": "K"}},
+        ),
+    )
+}
+"""Optimizers that the zoo has nothing like."""
+
+
+def load(name: str) -> Optimizer:
+    return EXTRAS[name] if name in EXTRAS else symmem.load(name)
 
 
 @dataclass(frozen=True)

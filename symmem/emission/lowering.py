@@ -34,7 +34,10 @@ def lower(derivation: Derivation) -> Program:
             attempt(finite, names, "take the limit, n=None"), attempt(limit, names, "give a step n")
         )
 
-    found = derivation.modified_loss
+    try:
+        found, obstruction = derivation.modified_loss, derivation.obstruction
+    except DerivationError:  # without a limit there is no modified loss
+        found, obstruction = None, None
     return Program(
         optimizer=optimizer,
         order=derivation.order,
@@ -42,7 +45,7 @@ def lower(derivation: Derivation) -> Program:
         correction=variants(lambda _, correction: correction, needs_correction=True),
         step=variants(lambda update, correction: THETA - LR * (update + correction), needs_correction=True),
         loss=None if found is None else _loss(found, names),
-        obstruction=None if derivation.obstruction is None else derivation.obstruction.reason,
+        obstruction=None if obstruction is None else obstruction.reason,
     )
 
 

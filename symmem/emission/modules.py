@@ -20,6 +20,7 @@ from symmem.emission.python_code import INDENT, PythonWriter, call, signature
 from symmem.emission.render import render
 from symmem.emission.report import sections
 from symmem.emission.terminal import Style, section_lines
+from symmem.errors import DerivationError
 
 LONGEST_FORMULA = 40
 """A formula of more lines than this is not repeated in a docstring."""
@@ -182,7 +183,11 @@ def _formulas(derivation: Derivation) -> list[str]:
     """The sections of the report on the iteration and its limit, as the lines of a docstring."""
     style = Style(width=84)
     lines: list[str] = []
-    for section in sections(derivation, "n"):
+    try:
+        found = sections(derivation, "n")
+    except DerivationError as error:
+        return textwrap.wrap(_plain(str(error)), WIDTH)
+    for section in found:
         if section.title in ("Memoryless iteration", "Limit of many steps", "Modified loss"):
             body = section_lines(derivation, section, style)
             if len(body) > LONGEST_FORMULA:

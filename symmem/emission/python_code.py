@@ -77,6 +77,14 @@ class PythonWriter:
         *earlier, (name, value) = last.assignments
         return [*lines, *self._assignments([*earlier, (name, value)], self._scalars), f"return {name}"]
 
+    def accumulated(self, routine: Routine, role: str) -> list[str]:
+        """Statements that add ``factor`` times the value of a vector routine to ``out``."""
+        *before, last = routine.statements
+        assert isinstance(last, Apply)
+        kernel, theta, *arguments = self._application(last, role)
+        given = ["out", "factor", kernel, *arguments]
+        return [*self.block(before), *self.call("", "_accumulate", given)]
+
     def number(self, value: Expr) -> str:
         """A number as an expression of Python."""
         return self._scalars.source(value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sympy import Add, Expr, S, Symbol
+from sympy import Add, Expr, Mul, S, Symbol
 
-from symmem.algebra.atoms import LR, STEP, THETA
+from symmem.algebra.atoms import LR, STEP, THETA, terms_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation, derive
 from symmem.derivation.groups import RATES, GroupForm, StepScalar, group_form, with_rates
+from symmem.derivation.passes import distribute
 from symmem.emission.decimals import decimal
 from symmem.emission.lowering import attempt, routine
 from symmem.emission.modules import contractions, suffixes
@@ -74,20 +75,35 @@ class _Functions:
         found = [
             self._values(),
             self._scalars(STEP_SCALARS, form.scalars, ranges=False),
-            self._entrywise("plain", ["lr", *scalars], THETA - LR * form.memoryless),
+            self._entrywise("plain", scalars, form.memoryless),
         ]
         if not form.memories:
             return found
         vectors = [symbol.name for symbol in self._vectors.values()]
         scales = [memory.scale.name for memory in form.memories]
-        update = THETA - LR * (form.memoryless + form.correction)
-        return [
-            *found,
-            self._entrywise("corrected", [*vectors, *scales, "lr", *scalars], update),
-            self._entrywise("past", [*past, "lr"], LR * form.past),
-            *([self._scalars("_past_scalars", form.past_scalars, ranges=True)] if past else []),
-            self._decays(),
-        ]
+        update = form.memoryless + form.correction
+        found.append(self._entrywise("corrected", [*vectors, *scales, *scalars], update))
+        if len(form.memories) > 1:
+            given = [name for name in vectors if name in ("hv1", "way1")]
+            update = form.memoryless + self._shared_correction()
+            found.append(self._entrywise("shared", [*given, *scales, *scalars], update))
+        found.append(self._entrywise("past", past, form.past))
+        if past:
+            found.append(self._scalars("_past_scalars", form.past_scalars, ranges=True))
+        return [*found, self._decays()]
+
+    def _shared_correction(self) -> Expr:
+        """The correction where all memories have the same product and the same way, which stand in front."""
+        first, *others = self._form.memories
+        same = {memory.product: first.product for memory in others}
+        same |= {memory.way: first.way for memory in others}
+        rows: dict[Expr, list[Expr]] = {}
+        for term in terms_of(distribute(self._form.correction.xreplace(same))):
+            factors = Mul.make_args(term)
+            # An opaque function has it inside.
+            vector = next((each for each in (first.product, first.way) if each in factors), S.One)
+            rows.setdefault(vector, []).append(term / vector)
+        return Add(*(Mul(vector, Add(*parts)) for vector, parts in rows.items()))
 
     def rated(self, order: int) -> list[list[str]]:
         """Beyond order 1: the whole step on flat vectors, with a vector of rates."""
@@ -144,12 +160,15 @@ class _Functions:
         return [*lines, *(INDENT + line for line in (*write(finite), *_return_names(names)))]
 
     def _entrywise(self, role: str, arguments: Sequence[str], expression: Expr) -> list[str]:
-        """A function of tensors: theta, g, the opaque functions, the arguments, the parameters."""
+        """A function that adds ``factor`` times a value to ``out``.
+
+        It takes the tensors theta and g, the opaque functions, the arguments and the parameters.
+        """
         calls = [name for f in self._optimizer.functions for name in (f.name, f"{f.name}_jvp")]
-        head = ["theta", "g", *calls, *arguments, *self._parameters, "out=None"]
+        head = ["out", "factor", "theta", "g", *calls, *arguments, *self._parameters]
         taken = frozenset((*self._parameters, *arguments))
         made = routine(expression.xreplace(self._vectors), taken, self._vectors.values())
-        body = self._writer.routine(made, role, out=True)
+        body = self._writer.accumulated(made, role)
         return [*signature(f"_group_{role}", head), *(INDENT + line for line in body)]
 
 

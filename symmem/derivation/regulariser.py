@@ -22,6 +22,7 @@ from symmem.derivation.groups import group_form
 from symmem.derivation.modified_loss import EXACT, ModifiedLoss, modified_loss, preconditioner_of
 from symmem.derivation.passes import distribute
 from symmem.derivation.scalars import Scalars
+from symmem.errors import DerivationError
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,11 @@ class Regulariser:
 
 def regulariser(optimizer: Optimizer) -> Regulariser | None:
     """The regulariser, or None where memory adds no gradient times the preconditioner."""
-    form, settled = group_form(optimizer), modified_loss(optimizer, 1)
+    form = group_form(optimizer)
+    try:
+        settled = modified_loss(optimizer, 1)
+    except DerivationError:  # there is no limit
+        return None
     if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_ways:
         return None
     small = {} if settled.regime == EXACT else {Symbol(settled.regime.partition(" ")[0]): S.Zero}

@@ -28,14 +28,15 @@ def memory_values(derivation: Derivation, writer: PythonWriter) -> dict[str, obj
     finite, limit = frozen_parameters(derivation)
     spelled = {} if optimizer.torch is None else optimizer.torch.state
     options = {} if optimizer.torch is None else optimizer.torch.options
-    arguments = {} if optimizer.torch is None else optimizer.torch.arguments
+    own = {*optimizer.defaults, *(() if optimizer.torch is None else optimizer.torch.arguments)}
     return {
         "memory_functions": _Lines(optimizer, form, writer).all(running, implicit),
         "states": [spelled.get(f"m{each.position}", f"m{each.position}") for each in running.sums],
         "frozen_finite": list(finite),
         "frozen_limit": list(limit),
         "has_regulariser": implicit is not None,
-        "torch_options": {name: options.get(name, False) for name in _OPTIONS if name not in arguments},
+        "has_decay": implicit is not None and implicit.own != 0,
+        "torch_options": {name: options.get(name, False) for name in _OPTIONS if name not in own},
     }
 
 

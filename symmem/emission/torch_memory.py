@@ -35,7 +35,7 @@ def memory_values(derivation: Derivation, writer: PythonWriter) -> dict[str, obj
         "frozen_finite": list(finite),
         "frozen_limit": list(limit),
         "has_regulariser": implicit is not None,
-        "has_decay": implicit is not None and implicit.own != 0,
+        "has_own": implicit is not None and implicit.own != 0,
         "torch_options": {name: options.get(name, False) for name in _OPTIONS if name not in own},
     }
 

@@ -13,6 +13,7 @@ import any_order
 import cold_start
 import double_sum
 import many_variables
+import torch_memory
 from measure import Row
 
 BENCHMARKS: tuple[Callable[[], Row], ...] = (
@@ -29,6 +30,10 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     any_order.adamw_second,
     any_order.adamw_third,
     any_order.lie_series_route,
+    torch_memory.every_tenth_step,
+    torch_memory.every_tenth_step_by_differences,
+    torch_memory.every_step,
+    torch_memory.without_correction,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

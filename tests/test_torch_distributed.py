@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch_processes import STEPS, WORLD, alone, groups_alone, module_from
+from torch_processes import STEPS, WORLD, Net, alone, groups_alone, module_from, probed
 from truth import ZOO, load
 
 import symmem
@@ -67,6 +67,27 @@ def distance(found: Found, case: str, truth: torch.Tensor) -> float:
 def test_processes_train_as_one(found: Found, directory: Path, name: str, kind: str) -> None:
     """Parameters and losses under DistributedDataParallel and fully_shard; one process does not use all parameters."""
     assert distance(found, f"{kind} of {name}", alone(module_from(directory / f"{name}.py"))) < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["replicas", "shards"])
+@pytest.mark.parametrize("name", ["adamw", "heavyball", "rmsprop", "lion_k"])
+def test_optimizers_with_memory(found: Found, directory: Path, name: str, kind: str) -> None:
+    """The state is in shards too."""
+    made = module_from(directory / f"{name}.py")
+    truth = alone(made, strength=-1.0)
+    assert distance(found, f"corrected {kind} of {name}", truth) < 1e-12
+    assert float((truth - alone(made, strength=0.0)).abs().max()) > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("case", "error"), [("replicas", 1e-12), ("shards", 1e-12), ("shards, difference", 1e-8)]
+)
+def test_probes(found: Found, directory: Path, case: str, error: float) -> None:
+    """The numbers for the joint batch, in every process."""
+    truth = probed(module_from(directory / "adamw_torch.py"), Net(both=True).double())
+    assert len(truth) == 9
+    for each in found:
+        assert each[f"probe of {case}"] == pytest.approx(truth, rel=error, abs=error)
 
 
 def clipped(made: ModuleType) -> torch.Tensor:

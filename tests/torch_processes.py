@@ -78,7 +78,11 @@ def soft(x: torch.Tensor) -> torch.Tensor:
 
 
 def optimizer_of(made: ModuleType, params: Any, **options: Any) -> torch.optim.Optimizer:
-    kind = next(value for name, value in vars(made).items() if name.startswith("Memoryless"))
+    """The memoryless optimizer, or with ``strength`` the one with its memory."""
+    words = (
+        ("startswith", "Memoryless") if "strength" not in options else ("endswith", "WithMemoryCorrection")
+    )
+    kind = next(value for name, value in vars(made).items() if getattr(name, words[0])(words[1]))
     names = kind.__init__.__annotations__
     given = {name: value for name, value in SETTINGS.items() if name in names}
     if "gradK" in names:
@@ -107,6 +111,10 @@ def alone(made: ModuleType, both: bool = False, **options: Any) -> torch.Tensor:
     """The truth."""
     model = Net(both).double()
     return trained(model, optimizer_of(made, model.parameters(), **options), lambda: loss_of(model))
+
+
+def replica() -> nn.Module:
+    return DistributedDataParallel(Net(both=True).double(), find_unused_parameters=True)
 
 
 def replicated(made: ModuleType, rank: int, by_module: bool = False, **options: Any) -> torch.Tensor:
@@ -177,6 +185,16 @@ def groups_alone(made: ModuleType) -> torch.Tensor:
 def groups_sharded(made: ModuleType, rank: int) -> torch.Tensor:
     model = shards()
     return trained(model, optimizer_of(made, by_groups(model), module=model), lambda: loss_of(model, rank))
+
+
+def probed(made: ModuleType, model: nn.Module, part: int | None = None, **options: Any) -> dict[str, float]:
+    """The probe's numbers for PyTorch's own optimizer, after some steps of it."""
+    original = torch.optim.AdamW(model.parameters(), lr=0.05, eps=1e-2, weight_decay=0.1)
+    for _ in range(2):
+        original.zero_grad()
+        loss_of(model, part).backward()
+        original.step()
+    return made.probe(model, original, lambda: loss_of(model, part), **options)
 
 
 def flags(model: nn.Module) -> list[dict[str, Any]]:
@@ -291,6 +309,15 @@ def cases(made: dict[str, ModuleType], rank: int) -> dict[str, Callable[[], Any]
         "exceptions, difference": partial(after_exceptions, adamw, rank, "central-difference"),
         "refusals": partial(refusals, adamw, rank),
     }
+    for name in ("adamw", "heavyball", "rmsprop", "lion_k"):
+        found[f"corrected shards of {name}"] = partial(sharded, made[name], rank, strength=-1.0)
+        found[f"corrected replicas of {name}"] = partial(replicated, made[name], rank, strength=-1.0)
+    torch_adamw = made["adamw_torch"]
+    found["probe of replicas"] = lambda: probed(torch_adamw, replica(), rank)
+    found["probe of shards"] = lambda: probed(torch_adamw, shards(True), rank)
+    found["probe of shards, difference"] = lambda: probed(
+        torch_adamw, shards(True), rank, hvp="central-difference"
+    )
     for name, module in made.items():
         found[f"replicas of {name}"] = partial(replicated, module, rank)
         found[f"shards of {name}"] = partial(sharded, module, rank)

@@ -15,6 +15,7 @@ import cold_start
 import double_sum
 import kernels
 import many_variables
+import torch_memory
 import torch_step
 from measure import Row
 
@@ -40,6 +41,10 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     torch_step.forward_over_reverse_time,
     torch_step.forward_over_reverse_memory,
     torch_step.central_difference_time,
+    torch_memory.every_tenth_step,
+    torch_memory.every_tenth_step_by_differences,
+    torch_memory.every_step,
+    torch_memory.without_correction,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

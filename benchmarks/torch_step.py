@@ -70,7 +70,7 @@ def _data() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @cache
-def _network() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
+def network() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
     torch.manual_seed(0)
     widths = (784, 1024, 1024, 1024, 10)
     layers: list[nn.Module] = []
@@ -81,19 +81,24 @@ def _network() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
     return model, lambda: nn.functional.cross_entropy(model(x), y)
 
 
-def _step(method: str) -> Callable[[], object]:
-    model, closure = _network()
-    made = types.ModuleType("memoryless_adamw")
+@cache
+def adamw_module() -> types.ModuleType:
+    made = types.ModuleType("emitted_adamw")
     sys.modules[made.__name__] = made
     exec(compile(torch_module(symmem.derive(symmem.load("adamw"))), made.__name__, "exec"), made.__dict__)
-    optimizer = made.MemorylessAdamW(model.parameters(), lr=1e-6, hvp=method)
+    return made
+
+
+def _step(method: str) -> Callable[[], object]:
+    model, closure = network()
+    optimizer = adamw_module().MemorylessAdamW(model.parameters(), lr=1e-6, hvp=method)
     for _ in range(3):
         optimizer.step(closure)
     return lambda: optimizer.step(closure)
 
 
 def _double_backward() -> object:
-    model, closure = _network()
+    model, closure = network()
     parameters = list(model.parameters())
     first = torch.autograd.grad(closure(), parameters, create_graph=True)
     direction = [g.detach().sign() for g in first]
@@ -102,7 +107,7 @@ def _double_backward() -> object:
 
 def _forward_over_reverse() -> object:
     """``torch.func`` would do the same: the gradient, then the gradient of dual numbers."""
-    model, closure = _network()
+    model, closure = network()
     names, parameters = zip(*model.named_parameters(), strict=True)
     first = torch.autograd.grad(closure(), parameters)
     x, y = _data()
@@ -114,7 +119,7 @@ def _forward_over_reverse() -> object:
 
 
 def _central_difference() -> object:
-    model, closure = _network()
+    model, closure = network()
     parameters = list(model.parameters())
     first = torch.autograd.grad(closure(), parameters)
     start = [p.detach().clone() for p in parameters]

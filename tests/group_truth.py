@@ -146,6 +146,17 @@ def moved(name: str, groups: Sequence[Group]) -> list[mpf]:
     return found
 
 
+def frozen(name: str, groups: Sequence[Group]) -> list[mpf]:
+    """theta after one step with F alone: the optimizer after n steps that did not move it."""
+    found = list(THETA)
+    with mpmath.workdps(2 * DIGITS):
+        for group in groups:
+            step = _literal(name, group).direction([tuple(THETA)] * (group.n + 1), 2 * DIGITS)
+            for entry in group.entries:
+                found[entry] -= mpf(group.lr.p) / group.lr.q * step[entry]
+    return found
+
+
 def parameters(dtype: torch.dtype = torch.float64) -> list[torch.nn.Parameter]:
     entries = torch.tensor([float(x) for x in THETA], dtype=dtype)
     return [torch.nn.Parameter(part.clone()) for part in entries.split(SIZE)]

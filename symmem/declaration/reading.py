@@ -43,18 +43,20 @@ def read_functions(given: object) -> tuple[VectorFunction, ...]:
 
 
 def read_torch(given: object) -> TorchSpelling | None:
-    """A TorchSpelling, or a mapping with arguments and state."""
+    """A TorchSpelling, or a mapping with arguments, state and options."""
     if given is None or isinstance(given, TorchSpelling):
         return given
     try:
-        table = check_keys(given, ("arguments", "state"))
+        table = check_keys(given, ("arguments", "state", "options"))
         arguments = check_keys(table.get("arguments", {}), None)
         state = check_keys(table.get("state", {}), None)
+        options = check_keys(table.get("options", {}), None)
     except DeclarationError as error:
         raise error.within("torch") from None
     return TorchSpelling(
         {key: _parameter_names(key, value) for key, value in arguments.items()},
         {key: _state_name(key, value) for key, value in state.items()},
+        {key: _option(key, value) for key, value in options.items()},
     )
 
 
@@ -131,6 +133,12 @@ def _state_name(key: str, value: object) -> str:
     if isinstance(value, str):
         return value
     raise DeclarationError(f"torch: state: {key}: {quote(value)} is not text; put it in quotes")
+
+
+def _option(key: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise DeclarationError(f"torch: options: {key}: {quote(value)} is neither true nor false; write one")
 
 
 def _named(room: str, name: object, read: Callable[[str, object], Record], entry: object) -> Record:

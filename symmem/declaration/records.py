@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -61,10 +61,14 @@ class VectorFunction:
 
 @dataclass(frozen=True)
 class TorchSpelling:
-    """How PyTorch spells the optimizer: constructor argument -> parameter(s), m1, m2, ... -> state entry."""
+    """How PyTorch spells the optimizer: constructor argument -> parameter(s), m1, m2, ... -> state entry.
+
+    ``options`` are arguments that have to be set for this optimizer: ``nesterov = true``.
+    """
 
     arguments: Mapping[str, tuple[str, ...] | str]
     state: Mapping[str, str]
+    options: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         arguments = {
@@ -72,14 +76,16 @@ class TorchSpelling:
         }
         object.__setattr__(self, "arguments", MappingProxyType(arguments))
         object.__setattr__(self, "state", MappingProxyType(dict(self.state)))
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __hash__(self) -> int:
-        return hash((frozenset(self.arguments.items()), frozenset(self.state.items())))
+        tables = (self.arguments, self.state, self.options)
+        return hash(tuple(frozenset(table.items()) for table in tables))
 
     def __reduce__(
         self,
-    ) -> tuple[type[TorchSpelling], tuple[dict[str, tuple[str, ...] | str], dict[str, str]]]:
-        return TorchSpelling, (dict(self.arguments), dict(self.state))
+    ) -> tuple[type[TorchSpelling], tuple[dict[str, tuple[str, ...] | str], dict[str, str], dict[str, bool]]]:
+        return TorchSpelling, (dict(self.arguments), dict(self.state), dict(self.options))
 
     def without(self, parameters: frozenset[str]) -> TorchSpelling:
         """The spelling without the arguments that name one of the parameters."""
@@ -88,7 +94,7 @@ class TorchSpelling:
             for key, value in self.arguments.items()
             if not parameters.intersection((value,) if isinstance(value, str) else value)
         }
-        return TorchSpelling(kept, self.state)
+        return TorchSpelling(kept, self.state, self.options)
 
 
 @dataclass(frozen=True)
@@ -104,11 +110,11 @@ class Momentum:
     b: Expr
 
     def __post_init__(self) -> None:
-        for field in ("g", "beta", "b"):
+        for part in ("g", "beta", "b"):
             try:
-                object.__setattr__(self, field, formula(getattr(self, field)))
+                object.__setattr__(self, part, formula(getattr(self, part)))
             except DeclarationError as error:
-                raise error.within(field) from None
+                raise error.within(part) from None
 
 
 def formula(given: object) -> Expr:

@@ -266,6 +266,11 @@ def _check_torch(optimizer: Optimizer) -> None:
                 f"torch: state: {quote(key)} is not a momentum variable; known are {', '.join(variables)}"
             )
         _check_identifier(f"state: {key}", value)
+    names = list(optimizer.torch.state.values())
+    if len({*names, "step"}) <= len(names):
+        raise DeclarationError('torch: state: two entries have the same name, or one is "step"; rename one')
+    for key in optimizer.torch.options:
+        _check_identifier("options", key)
 
 
 def _check_identifier(entry: str, word: object) -> None:

@@ -64,6 +64,7 @@ class GroupForm:
     past             F^(s) as a function of ``past_scalars``; their sum with weights where ``is_linear`` in them
     memoryless       F^(n) as a function of ``scalars``
     correction       M^(n) as a function of ``scalars``, and of the memories' products, ways and scales
+    field            the numbers among which all of this is written
     """
 
     memories: tuple[Memory, ...]
@@ -73,6 +74,7 @@ class GroupForm:
     memoryless: Expr
     correction: Expr
     scalars: tuple[StepScalar, ...]
+    field: Scalars
 
     @property
     def has_ways(self) -> bool:
@@ -103,7 +105,7 @@ def group_form(optimizer: Optimizer) -> GroupForm:
     past, past_scalars, is_linear = _past(optimizer, memoryless, scalars)
     used = Add(memoryless, *corrections).free_symbols
     scalars = tuple(scalar for scalar in scalars if scalar.name in used)
-    return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars)
+    return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars, field)
 
 
 def with_rates(optimizer: Optimizer) -> Optimizer:
@@ -145,7 +147,7 @@ def _named_gains(optimizer: Optimizer) -> tuple[tuple[Gain, ...], tuple[StepScal
     def named(stem: str, at_step: Expr, limit: Expr | None) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        scalars.append(StepScalar(_free_name(stem, optimizer), at_step, limit))
+        scalars.append(StepScalar(free_name(stem, optimizer), at_step, limit))
         return scalars[-1].name
 
     values = []
@@ -159,7 +161,7 @@ def _memories(optimizer: Optimizer) -> tuple[Memory, ...]:
     """One for each decay of a variable that remembers something that moves."""
     moving = [v.beta for v in optimizer.momentum if v.beta != 0 and v.g.has(THETA, GRAD)]
     return tuple(
-        Memory(decay, slot(2 * k), slot(2 * k + 1), _free_name(f"scale{k + 1}", optimizer))
+        Memory(decay, slot(2 * k), slot(2 * k + 1), free_name(f"scale{k + 1}", optimizer))
         for k, decay in enumerate(dict.fromkeys(moving))
     )
 
@@ -183,12 +185,12 @@ def _past(
             limit = scalar_limit(share, field)
         except NoLimitError:
             limit = None
-        shares.append(StepScalar(_free_name(f"share{position}", optimizer), share, limit))
+        shares.append(StepScalar(free_name(f"share{position}", optimizer), share, limit))
     past = Add(*(Mul(share.name, vector) for share, vector in zip(shares, coefficients, strict=True)))
     return past, tuple(shares), True
 
 
-def _free_name(stem: str, optimizer: Optimizer) -> Symbol:
+def free_name(stem: str, optimizer: Optimizer) -> Symbol:
     """The stem, with underscores where a parameter or a function has this name."""
     taken = {parameter.name for parameter in optimizer.parameters}
     taken |= {function.name for function in optimizer.functions}

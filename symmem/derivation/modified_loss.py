@@ -99,7 +99,7 @@ def _attempt(
     fields: list[Expr], regime: str, scalars: Scalars, rate: str | None = None
 ) -> ModifiedLoss | Obstruction:
     update, *corrections = fields
-    preconditioner, decay = _preconditioner(update, scalars)
+    preconditioner, decay = preconditioner_of(update, scalars)
     if preconditioner is None:
         return Obstruction(
             "the update is not the gradient times a scalar or a diagonal factor", terms_of(update), 0
@@ -136,7 +136,7 @@ def _added(parts: tuple[tuple[Expr, Expr], ...], scalars: Scalars) -> Expr:
     return Mul(content, expand_mul(inner))
 
 
-def _preconditioner(update: Expr, scalars: Scalars) -> tuple[Expr | None, Expr]:
+def preconditioner_of(update: Expr, scalars: Scalars) -> tuple[Expr | None, Expr]:
     """``(P, decay)`` with ``update = P grad + decay theta``; P is None where there is no diagonal one."""
     rest, decay = _without_decay(update)
     forced = [term for term in terms_of(rest) if GRAD in term.free_symbols]

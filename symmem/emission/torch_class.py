@@ -24,7 +24,7 @@ def class_values(derivation: Derivation, writer: PythonWriter) -> dict[str, obje
     """The values that the templates of the class take; the writer remembers their kernels."""
     optimizer, order = derivation.optimizer, derivation.order
     form = group_form(optimizer)
-    functions = _Functions(optimizer, form, writer)
+    functions = GroupFunctions(optimizer, form, writer)
     return {
         "name": optimizer.name,
         "has_kernels": order == 1 and bool(form.memories) and not optimizer.functions,
@@ -55,7 +55,7 @@ def _arguments(optimizer: Optimizer) -> list[dict[str, str]]:
     return found
 
 
-class _Functions:
+class GroupFunctions:
     """The functions that the class calls for one group and one tensor."""
 
     def __init__(self, optimizer: Optimizer, form: GroupForm, writer: PythonWriter) -> None:
@@ -76,23 +76,30 @@ class _Functions:
         past = [scalar.name.name for scalar in form.past_scalars]
         found = [
             self._values(),
-            self._scalars(STEP_SCALARS, form.scalars, ranges=False),
-            self._entrywise("plain", scalars, form.memoryless),
+            self.scalars(STEP_SCALARS, form.scalars, ranges=False),
+            self.entrywise("plain", scalars, form.memoryless),
         ]
         if not form.memories:
             return found
         vectors = [symbol.name for symbol in self._vectors.values()]
         scales = [memory.scale.name for memory in form.memories]
         update = form.memoryless + form.correction
-        found.append(self._entrywise("corrected", [*vectors, *scales, *scalars], update))
+        found.append(self.entrywise("corrected", [*vectors, *scales, *scalars], update))
         if len(form.memories) > 1:
             given = [name for name in vectors if name in ("hv1", "way1")]
             update = form.memoryless + self._shared_correction()
-            found.append(self._entrywise("shared", [*given, *scales, *scalars], update))
-        found.append(self._entrywise("past", past, form.past))
+            found.append(self.entrywise("shared", [*given, *scales, *scalars], update))
+        found.append(self.entrywise("past", past, form.past))
         if past:
-            found.append(self._scalars("_past_scalars", form.past_scalars, ranges=True))
+            found.append(self.scalars("_past_scalars", form.past_scalars, ranges=True))
         return [*found, self._decays()]
+
+    def correction(self) -> list[str]:
+        """The correction alone."""
+        form = self._form
+        numbers = [*(memory.scale for memory in form.memories), *(scalar.name for scalar in form.scalars)]
+        arguments = [symbol.name for symbol in (*self._vectors.values(), *numbers)]
+        return self.entrywise("correction", arguments, form.correction)
 
     def _shared_correction(self) -> Expr:
         """The correction where all memories have the same product and the same way, which stand in front."""
@@ -138,18 +145,18 @@ class _Functions:
                 entries |= {each: f'group["{name}"][{place}]' for place, each in enumerate(value)}
         return [
             "def _group_values(group: dict[str, Any]) -> list[float]:",
-            *_returned([f"float({entry})" for entry in entries.values()]),
+            *returned([f"float({entry})" for entry in entries.values()]),
         ]
 
     def _decays(self) -> list[str]:
         sources = [self._writer.number(memory.decay) for memory in self._form.memories]
-        return [*signature("_group_decays", self._parameters), *_returned(sources)]
+        return [*signature("_group_decays", self._parameters), *returned(sources)]
 
-    def _scalars(self, name: str, scalars: Sequence[StepScalar], *, ranges: bool) -> list[str]:
+    def scalars(self, name: str, scalars: Sequence[StepScalar], *, ranges: bool) -> list[str]:
         """A function of n and the parameters: the numbers at step n, or their limits where n is None."""
         lines = signature(name, [STEP.name, *self._parameters])
         if not scalars:
-            return [*lines, *_returned([])]
+            return [*lines, *returned([])]
         names = [scalar.name.name for scalar in scalars]
         limits = [(scalar.name, scalar.limit) for scalar in scalars if scalar.limit is not None]
         if len(limits) == len(scalars):
@@ -161,20 +168,23 @@ class _Functions:
         write = self._writer.ranges if ranges else self._writer.numbers
         return [*lines, *(INDENT + line for line in (*write(finite), *_return_names(names)))]
 
-    def _entrywise(self, role: str, arguments: Sequence[str], expression: Expr) -> list[str]:
+    def entrywise(
+        self, role: str, arguments: Sequence[str], expression: Expr, vectors: Sequence[Symbol] = ()
+    ) -> list[str]:
         """A function that adds ``factor`` times a value to ``out``.
 
-        It takes the tensors theta and g, the opaque functions, the arguments and the parameters.
+        It takes the tensors theta and g, the opaque functions, the arguments and the parameters; ``vectors`` are
+        the tensors among the arguments.
         """
         calls = [name for f in self._optimizer.functions for name in (f.name, f"{f.name}_jvp")]
         head = ["out", "factor", "theta", "g", *calls, *arguments, *self._parameters]
         taken = frozenset((*self._parameters, *arguments))
-        made = routine(expression.xreplace(self._vectors), taken, self._vectors.values())
+        made = routine(expression.xreplace(self._vectors), taken, [*self._vectors.values(), *vectors])
         body = self._writer.accumulated(made, role)
         return [*signature(f"_group_{role}", head), *(INDENT + line for line in body)]
 
 
-def _returned(entries: Sequence[str]) -> list[str]:
+def returned(entries: Sequence[str]) -> list[str]:
     line = f"{INDENT}return [{', '.join(entries)}]"
     if len(line) <= 88:
         return [line]

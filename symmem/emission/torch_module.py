@@ -8,6 +8,7 @@ from symmem.emission.modules import PythonTarget, python_module, taken_names
 from symmem.emission.printing import Dialect
 from symmem.emission.python_code import NAMES, PythonWriter, Spelling
 from symmem.emission.torch_class import class_values
+from symmem.emission.torch_memory import memory_values
 
 _TENSORS = {
     "Abs": "torch.abs({})",
@@ -33,4 +34,5 @@ def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
     program = lower(derivation)
     writer = PythonWriter(SPELLING, taken_names(program))
-    return python_module(derivation, program, TARGET, writer, class_values(derivation, writer))
+    values = {**class_values(derivation, writer), **memory_values(derivation, writer)}
+    return python_module(derivation, program, TARGET, writer, values)

@@ -1,0 +1,67 @@
+"""AdamW with its memory correction in every tenth step against PyTorch's AdamW: ten training steps of each.
+
+The MLP of 3 million parameters, batch 512, float32, of the benchmark of the memoryless step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from measure import Row, Target, seconds, side_by_side
+from torch_step import adamw_module, network
+
+STEPS = 10
+
+
+def every_tenth_step() -> Row:
+    return _row(10, "double-backward", Target(1.25))
+
+
+def every_tenth_step_by_differences() -> Row:
+    return _row(10, "central-difference", None)
+
+
+def every_step() -> Row:
+    return _row(1, "double-backward", None)
+
+
+def without_correction() -> Row:
+    return _row(0, "double-backward", None)
+
+
+def _row(every: int, hvp: str, target: Target | None) -> Row:
+    subject, measure = _corrected(every, hvp), _plain()
+    found = side_by_side(lambda: seconds(subject), lambda: seconds(measure), rounds=9, patience=90.0)
+    words = f"a correction every {every} steps" if every else "strength 0"
+    name = f"AdamWWithMemoryCorrection / torch.optim.AdamW, {words}, {hvp}"
+    return Row(name, found[0] / STEPS, found[1] / STEPS, target)
+
+
+def _corrected(every: int, hvp: str) -> Callable[[], None]:
+    model, closure = network()
+    kind = adamw_module().AdamWWithMemoryCorrection
+    strength = -1.0 if every else 0.0
+    optimizer = kind(model.parameters(), lr=1e-6, strength=strength, every=every or 1, hvp=hvp)
+    return _training(lambda: optimizer.step(closure))
+
+
+def _plain() -> Callable[[], None]:
+    model, closure = network()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        closure().backward()
+        optimizer.step()
+
+    return _training(step)
+
+
+def _training(step: Callable[[], object]) -> Callable[[], None]:
+    def train() -> None:
+        for _ in range(STEPS):
+            step()
+
+    train()
+    return train

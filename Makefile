@@ -17,13 +17,14 @@ test: $(READY) tools
 	$(BIN)/pytest
 
 bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Commands that pip does not bring: a TeX system. Nothing happens where they are there.
+# Commands that pip does not bring: a TeX system, compilers. Nothing happens where they are there.
 tools:
 	tools/install.sh
 

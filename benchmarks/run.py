@@ -13,6 +13,7 @@ import any_order
 import arrays
 import cold_start
 import double_sum
+import kernels
 import many_variables
 import torch_step
 from measure import Row
@@ -33,6 +34,7 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     any_order.lie_series_route,
     arrays.adamw_correction_float64,
     arrays.adamw_correction_float32,
+    *kernels.BENCHMARKS,
     torch_step.double_backward_time,
     torch_step.double_backward_memory,
     torch_step.forward_over_reverse_time,

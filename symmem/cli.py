@@ -36,7 +36,7 @@ FORMAT = click.option(
     help="The form of the output.",
 )
 OUTPUT = click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
-TARGETS = ("latex", "numpy", "torch", "jax", "json")
+TARGETS = ("latex", "numpy", "torch", "jax", "c", "json")
 PATIENCE = 2.0
 """Seconds without a word before a progress line appears."""
 EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
@@ -126,35 +126,42 @@ def derive(  # noqa: PLR0917  # one argument for each option
 def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output: str | None) -> None:  # noqa: PLR0917
     """The memoryless iteration as code that needs no symmem, or as a section of a paper.
 
-    latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, and lists them.
+    latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, c with -o DIR a header and a source file; both
+    list what they wrote.
     """
     if (standalone or pdf) and target != "latex":
         raise click.UsageError(
             f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
         )
+    if target == "c" and output is None:
+        raise click.UsageError("--target c writes a header and a source file; add -o DIR")
     if pdf and output is None:
         raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.targets import emit as emit_target
 
     derivation = derive_optimizer(load(name), order)
     with _progress(f"writing {derivation.optimizer.name} to order {order} ..."):
-        if target == "latex":
-            content = _paper(derivation, output, standalone, pdf)
-        else:
-            from symmem.emission.targets import TEXTS
-
-            content = TEXTS[target](derivation)
-    _deliver(content, None if target == "latex" else output)
+        said = emit_target(derivation, target, output, standalone=standalone, pdf=pdf)
+    _say(said)
 
 
-def _paper(derivation: Derivation, output: str | None, standalone: bool, pdf: bool) -> str:
-    """The section, or the list of the files that were written."""
-    from symmem.emission.paper_files import paper_text, write_paper
+@commands.command(short_help="Compiled kernels: a library, its packages and its Python modules.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
+@click.option("-o", "output", required=True, metavar="DIR", help="The directory to lay them out in.")
+def build(names: tuple[str, ...], output: str) -> None:
+    """Compiled kernels of one or several optimizers, in one library.
 
-    if output is None:
-        return paper_text(derivation, standalone=standalone)
-    return "\n".join(write_paper(derivation, output, standalone=standalone or pdf, pdf=pdf)) + "\n"
+    The compiler is CC, then cc. In DIR: include/, lib/ with pkg-config and CMake packages, python/.
+    """
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+    from symmem.emission.build import build as build_library
+
+    optimizers = [load(name) for name in names]
+    with _progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
+        build_library([derive_optimizer(optimizer) for optimizer in optimizers], output)
 
 
 @commands.command(short_help="Optimizers side by side.")

@@ -610,7 +610,8 @@ def test_the_python_examples_of_the_readme(tmp_path: Path, monkeypatch: pytest.M
     assert results.failed == 0, "".join(report)
 
 
-def test_the_commands_of_the_readme() -> None:
+def test_the_commands_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     listed = [line.split("  ")[0].split() for line in re.findall(r"^    (symmem .*)$", README, re.MULTILINE)]
     assert len(listed) >= 9
     for _, *arguments in listed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,19 @@ def test_digits(tmp_path: Path) -> None:
     found = {key.removeprefix("distance after 200 steps, "): value for key, value in numbers(said).items()}
     assert found["memoryless, not corrected"] > 4 * found["memoryless, corrected"] > 0
     assert (tmp_path / "compare.png").stat().st_size > 20_000
+
+
+def test_training(tmp_path: Path) -> None:
+    """Strength 0 is PyTorch's AdamW on both tasks; the others part from it, in opposite directions."""
+    folder = EXAMPLES / "training"
+    shutil.copy(folder / "tasks.py", tmp_path)
+    program = folder / "experiment.py"
+    said = output(program, prepared(tmp_path, *commands_of(program)), "--seeds", "1", "--steps", "6")
+    lines = re.findall(r"^(digits|text): train loss, (.*?)\s+([\d.]+) \+-", said, re.MULTILINE)
+    losses = {(task, method): float(value) for task, method, value in lines}
+    for task in ("digits", "text"):
+        reference = losses[task, "torch.optim.AdamW"]
+        assert losses[task, "AdamW, strength 0"] == pytest.approx(reference, abs=2e-6)
+        less, more = (losses[task, f"AdamW, strength {strength}"] - reference for strength in (-1, 1))
+        assert less * more < 0
+    assert {path.name for path in tmp_path.glob("*.png")} == {"digits.png", "text.png", "beta2.png"}

@@ -11,6 +11,11 @@ needed=(
   "booktabs.sty texlive-latex-recommended"
   "pplr8t.tfm texlive-fonts-recommended"
   "lmodern.sty lmodern"
+  "cc gcc"
+  "g++ g++"
+  "clang clang"
+  "cmake cmake"
+  "pkg-config pkg-config"
 )
 
 there() {

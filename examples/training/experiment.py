@@ -28,7 +28,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 Make = Callable[[nn.Module], torch.optim.Optimizer]
-ADAMW = {"lr": 1e-3, "betas": (0.9, 0.98), "eps": 1e-4, "weight_decay": 0.01}
+ADAMW = {"lr": 1e-3, "betas": (0.9, 0.95), "eps": 3e-2, "weight_decay": 0.01}
 LION = {"lr": 3e-4, "beta1": 0.9, "beta2": 0.98, "eps": 1e-6, "weight_decay": 0.01}
 BETA2 = (0.9, 0.95, 0.98, 0.99, 0.995)
 

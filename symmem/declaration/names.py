@@ -28,7 +28,10 @@ _IN_C = (
     "auto break case char const continue default do double else enum extern float for goto if inline int "
     "long register restrict return short signed sizeof static struct switch typedef union unsigned void "
     "volatile while bool true false alignas alignof constexpr nullptr static_assert thread_local typeof asm "
-    "main"
+    "main "
+    # and those that C++ adds: it includes the headers
+    "catch class delete explicit export friend mutable namespace new operator private protected public template "
+    "this throw typeid typename using virtual wchar_t decltype noexcept"
 )
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _EMITTED_WORDS = frozenset(_IN_EMITTED_CODE.split())
@@ -89,7 +92,7 @@ def _reason(name: str) -> str | None:
     if name in _EMITTED_WORDS or _NUMBERED_WORD.fullmatch(name) or "_jvp" in name:
         return "reserved in emitted code"
     if keyword.iskeyword(name) or name in _C_KEYWORDS:
-        return "a keyword of Python or C"
+        return "a keyword of Python, C or C++"
     if hasattr(builtins, name):
         return "a built-in name of Python"
     return None

@@ -28,6 +28,19 @@ def write_whole(path: str, content: str | bytes) -> None:
         ) from None
 
 
+def make_folder(path: str) -> None:
+    """The folder, with those above it."""
+    try:
+        if not path:
+            raise FileNotFoundError(0, "not a path")
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
+        raise SymmemError(
+            f"{quote(path)} cannot be a directory ({reason}); choose another place with -o"
+        ) from None
+
+
 def _replace(target: Path, data: bytes) -> None:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(0, "it is write-protected")

@@ -1,4 +1,4 @@
-"""The targets that are one text: each turns a derivation into the content of one file."""
+"""The targets: most are one text, the content of one file; latex and c can be several files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 
 from symmem.derivation.derivation import Derivation
+from symmem.emission.c_source import write_c
+from symmem.emission.files import write_whole
 from symmem.emission.jax_module import jax_module
 from symmem.emission.numpy_module import numpy_module
+from symmem.emission.paper_files import paper_text, write_paper
 from symmem.emission.record import record
 from symmem.emission.torch_module import torch_module
 
@@ -22,3 +25,19 @@ TEXTS: Mapping[str, Callable[[Derivation], str]] = {
     "jax": jax_module,
     "json": _json,
 }
+
+
+def emit(derivation: Derivation, target: str, output: str | None, *, standalone: bool, pdf: bool) -> str:
+    """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
+    if target == "latex" and output is None:
+        return paper_text(derivation, standalone=standalone)
+    if output is None:
+        return TEXTS[target](derivation)
+    if target == "latex":
+        written = write_paper(derivation, output, standalone=standalone or pdf, pdf=pdf)
+    elif target == "c":
+        written = write_c(derivation, output)
+    else:
+        write_whole(output, TEXTS[target](derivation))
+        return ""
+    return "".join(f"{path}\n" for path in written)

@@ -26,6 +26,8 @@ def class_values(derivation: Derivation, writer: PythonWriter) -> dict[str, obje
     form = group_form(optimizer)
     functions = _Functions(optimizer, form, writer)
     return {
+        "name": optimizer.name,
+        "has_kernels": order == 1 and bool(form.memories) and not optimizer.functions,
         "arguments": _arguments(optimizer),
         "suffixes": suffixes(order)[1:],
         "decays": len(form.memories),

@@ -120,8 +120,12 @@ def entrywise_map(profile: Profile, dimension: int = 3) -> RidgeMap:
 
 
 def potential_map(dimension: int = 3) -> RidgeMap:
-    """``x -> A^T tanh(A x)``, the gradient of ``sum_j log cosh(a_j . x)``: coupled, symmetric Jacobian."""
-    return RidgeMap(tuple(Ridge(mpf(1), row, log_cosh, row) for row in mixing(dimension + 1, dimension)))
+    """``x -> A^T (tanh(A x) + cos(A x))``, the gradient of ``sum_j log cosh(a_j . x) + sin(a_j . x)``.
+
+    Coupled, with a symmetric Jacobian, and neither odd nor even: a wrong sign of its argument shows everywhere.
+    """
+    rows = mixing(dimension + 1, dimension)
+    return RidgeMap(tuple(Ridge(mpf(1), row, profile, row) for row in rows for profile in (log_cosh, sine)))
 
 
 def skew_map(dimension: int = 3) -> RidgeMap:

@@ -27,8 +27,8 @@ def test_the_rates_are_seen() -> None:
 
 
 def test_limit_of_order_three() -> None:
-    tensors, small = parameters(), {"beta": Rational(1, 5)}
-    groups = [Group((0, 2), n=24, values=small), Group((1,), lr=Rational(1, 30), n=24, values=small)]
+    tensors, small = parameters(), {"beta": Rational(1, 10)}
+    groups = [Group((0, 2), n=16, values=small), Group((1,), lr=Rational(1, 30), n=16, values=small)]
     optimizer_of("heavyball", groups, tensors, order=3, limit=True).step(closure(tensors))
     assert error(tensors, moved_to_order("heavyball", groups, 3)) < 1e-12
 

@@ -102,9 +102,13 @@ class Group:
         return list(chain.from_iterable(range(SIZE * t, SIZE * t + SIZE) for t in self.tensors))
 
 
-@cache
 def emitted(name: str, order: int = 1) -> types.ModuleType:
     """The emitted PyTorch module, known by its name to whoever looks for it: pickle, torch.compile."""
+    return _emitted(name, order)
+
+
+@cache
+def _emitted(name: str, order: int) -> types.ModuleType:
     made = types.ModuleType(f"emitted_{name.replace('-', '_')}_{order}")
     sys.modules[made.__name__] = made
     exec(compile(torch_module(symmem.derive(load(name), order)), made.__name__, "exec"), made.__dict__)

@@ -28,6 +28,27 @@ def adamw_correction_float32() -> Row:
     return _row(np.float32)
 
 
+def adamw_formula_float64() -> Row:
+    """The correction alone, its Hessian-vector product given: one formula, one pass on either side."""
+    derivation = symmem.derive(symmem.load("adamw"))
+    emitted = types.ModuleType("emitted")
+    exec(compile(numpy_module(derivation), "emitted.py", "exec"), emitted.__dict__)
+    g, product = np.random.default_rng(0).normal(size=(2, SIZE))
+    out = np.empty_like(g)
+    names = emitted._correction.__code__.co_varnames[2 : emitted._correction.__code__.co_argcount]
+    scalars = tuple(float(derivation.optimizer.defaults.get(name, RATE)) for name in names)
+    hv = Symbol("hv")
+    values = {name: float(value) for name, value in derivation.optimizer.defaults.items()}
+    change = derivation.M.xreplace({contraction(derivation.F): hv})
+    formula = lambdify([GRAD, hv, LR, STEP, *map(Symbol, values)], change, "numpy", cse=True)
+    subject, measure = side_by_side(
+        lambda: seconds(lambda: emitted._entrywise(emitted._correction, g, (g, product), scalars, out)),
+        lambda: seconds(lambda: formula(g, product, RATE, AT, *values.values())),
+    )
+    name = "NumPy, adamw's M alone, N = 1e7, float64: lambdify / emitted"
+    return Row(name, subject, measure, Target(5, at_least=True))
+
+
 def _row(dtype: type) -> Row:
     derivation = symmem.derive(symmem.load("adamw"))
     emitted = types.ModuleType("emitted")

@@ -33,6 +33,7 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     any_order.adamw_second,
     any_order.adamw_third,
     any_order.lie_series_route,
+    arrays.adamw_formula_float64,
     arrays.adamw_correction_float64,
     arrays.adamw_correction_float32,
     *kernels.BENCHMARKS,

@@ -40,10 +40,18 @@ torch.set_num_threads(1)  # the tensors of the tests are small, and pytest has t
 
 
 EXTRAS = {
-    name: Optimizer(name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions)
+    name: Optimizer(
+        name, phi, [Momentum(*variable) for variable in momentum], parameters, functions=functions
+    )
     for name, phi, momentum, parameters, functions in (
         # What is remembered depends on theta itself.
-        ("coupled-decay", "m1", [("grad + decay * theta", "beta", "1 - beta")], {"beta": "4/5", "decay": "1/10"}, ()),
+        (
+            "coupled-decay",
+            "m1",
+            [("grad + decay * theta", "beta", "1 - beta")],
+            {"beta": "4/5", "decay": "1/10"},
+            (),
+        ),
         # Two decays, no bias correction, and a sum that splits into several vectors.
         (
             "two-decays",
@@ -110,20 +118,27 @@ def moved(name: str, groups: Sequence[Group]) -> list[mpf]:
     working = 3 * DIGITS + 20
     with mpmath.workdps(working):
         tau = mpf(10) ** -DIGITS
-        pasts = [literal.frozen(THETA, group.n, working) for literal, group in zip(literals, groups, strict=True)]
+        pasts = [
+            literal.frozen(THETA, group.n, working) for literal, group in zip(literals, groups, strict=True)
+        ]
 
         def point(ago: int, by: mpf) -> tuple[mpf, ...]:
             entries = list(THETA)
             for group, past in zip(groups, pasts, strict=True):
                 rate = mpf(group.lr.p) / group.lr.q
                 for entry in group.entries:
-                    way = sum((step[entry] for step in past[max(0, group.n - ago) :]), mpf(0)) if ago else mpf(0)
+                    way = (
+                        sum((step[entry] for step in past[max(0, group.n - ago) :]), mpf(0))
+                        if ago
+                        else mpf(0)
+                    )
                     entries[entry] += by * rate * way
             return tuple(entries)
 
         for group, literal in zip(groups, literals, strict=True):
             here, ahead, behind = (
-                literal.direction([point(ago, by) for ago in range(group.n + 1)], working) for by in (mpf(0), tau, -tau)
+                literal.direction([point(ago, by) for ago in range(group.n + 1)], working)
+                for by in (mpf(0), tau, -tau)
             )
             rate = mpf(group.lr.p) / group.lr.q
             for entry in group.entries:
@@ -182,7 +197,11 @@ def spelled(name: str, group: Group) -> dict[str, object]:
 
 
 def optimizer_of(
-    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], order: int = 1, **options: object
+    name: str,
+    groups: Sequence[Group],
+    tensors: Sequence[torch.nn.Parameter],
+    order: int = 1,
+    **options: object,
 ) -> torch.optim.Optimizer:
     """The emitted optimizer, its groups with the updates that they have made."""
     made = emitted(name, order)

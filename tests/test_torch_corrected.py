@@ -31,7 +31,9 @@ def class_of(name: str) -> type[Optimizer]:
     return getattr(emitted(name), f"{title}WithMemoryCorrection")
 
 
-def with_past(name: str, groups: Sequence[Group], tensors: Sequence[nn.Parameter], **options: object) -> Optimizer:
+def with_past(
+    name: str, groups: Sequence[Group], tensors: Sequence[nn.Parameter], **options: object
+) -> Optimizer:
     """The optimizer after the updates that the groups have made, all with the rate 0: its parameters are at THETA."""
     tables = []
     for group in groups:
@@ -194,7 +196,9 @@ def test_without_a_count_the_limit_is_taken() -> None:
         ("rmsprop", torch.optim.Adam, {}, "no alpha"),
     ],
 )
-def test_other_optimizers_are_refused(name: str, kind: type[Optimizer], options: dict[str, object], words: str) -> None:
+def test_other_optimizers_are_refused(
+    name: str, kind: type[Optimizer], options: dict[str, object], words: str
+) -> None:
     model = network()
     made = class_of(name)(model.parameters())
     before = copy.deepcopy(made.state_dict())
@@ -298,7 +302,9 @@ def test_target_of_one_group() -> None:
     plain = parameters()
     with_past("adamw", groups, plain).step(closure(plain))
     start = torch.cat(plain).tolist()
-    truth = [mpf(x) + (b - a if place // 3 != 1 else 0) for place, (x, a, b) in enumerate(zip(start, own, other))]
+    truth = [
+        mpf(x) + (b - a if place // 3 != 1 else 0) for place, (x, a, b) in enumerate(zip(start, own, other))
+    ]
     assert error(tensors, truth) < 1e-14
 
 
@@ -314,7 +320,9 @@ def test_every() -> None:
                 first = torch.autograd.grad(closure(tensors)(), points, create_graph=True)
                 return list(torch.autograd.grad(first, points, directions))
 
-        optimizer = with_past("adamw", [Group((0, 1, 2), lr=Rational(1, 10**5), n=3)], tensors, limit=True, hvp=hvp)
+        optimizer = with_past(
+            "adamw", [Group((0, 1, 2), lr=Rational(1, 10**5), n=3)], tensors, limit=True, hvp=hvp
+        )
         optimizer.param_groups[0].update(strength=2.0, every=every)
         twins = parameters()
         plain = with_past("adamw", [Group((0, 1, 2), lr=Rational(1, 10**5), n=3)], twins)
@@ -338,7 +346,9 @@ def test_low_precision(dtype: torch.dtype, unit: float) -> None:
         assert [state[key].dtype for key in ("exp_avg", "exp_avg_sq")] == [each[0].dtype] * 2
     assert all(x.dtype == dtype for x in tensors)
     found, truth = torch.cat([x.detach().double() for x in tensors]), torch.cat(precise).detach()
-    assert float((found - truth).abs().max()) < 4 * unit * float((truth - start).abs().max() + start.abs().max())
+    assert float((found - truth).abs().max()) < 4 * unit * float(
+        (truth - start).abs().max() + start.abs().max()
+    )
 
 
 def test_large_tensors_go_in_blocks() -> None:

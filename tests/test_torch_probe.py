@@ -8,7 +8,19 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from group_truth import EXTRAS, THETA, Group, closure, emitted, frozen, load, moved, opaque, parameters, spelled
+from group_truth import (
+    EXTRAS,
+    THETA,
+    Group,
+    closure,
+    emitted,
+    frozen,
+    load,
+    moved,
+    opaque,
+    parameters,
+    spelled,
+)
 from sympy import Rational
 from torch import nn
 from truth import ZOO, values_of
@@ -48,7 +60,9 @@ def with_memory(name: str, group: Group, tensors: list[nn.Parameter]) -> torch.o
     return made([{**table, "params": tensors}], strength=0.0, **opaque(name))
 
 
-def probed(name: str, optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], **more: object) -> dict[str, float]:
+def probed(
+    name: str, optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], **more: object
+) -> dict[str, float]:
     return emitted(name).probe(nn.ParameterList(tensors), optimizer, closure(tensors), **more)
 
 
@@ -163,23 +177,31 @@ def test_groups_that_differ_in_rate_and_decay(other: dict[str, float]) -> None:
     optimizer = torch.optim.AdamW([{"params": tensors[:1], **other}, {"params": tensors[1:]}], **options)
     past(optimizer, tensors, 4)
     found = probed("adamw-torch", optimizer, tensors)
-    assert found["regulariser_change"] == pytest.approx(change_of_value("adamw-torch", optimizer, tensors), rel=1e-5)
+    assert found["regulariser_change"] == pytest.approx(
+        change_of_value("adamw-torch", optimizer, tensors), rel=1e-5
+    )
     second = {**options, **other}
     rate, decay = Rational(str(second["lr"])), Rational(str(second["weight_decay"]))
     groups = [
         Group((0,), lr=rate, n=4, values={**TINY, "weight_decay": decay}),
         Group((1, 2), n=4, values=TINY),
     ]
-    truth = sizes(update(optimizer, tensors), difference(frozen("adamw-torch", groups), moved("adamw-torch", groups)))
+    truth = sizes(
+        update(optimizer, tensors), difference(frozen("adamw-torch", groups), moved("adamw-torch", groups))
+    )
     agree(found, truth, 1e-7)
 
 
 def test_groups_with_different_memory_have_no_regulariser() -> None:
     tensors = parameters()
-    optimizer = torch.optim.Adam([{"params": tensors[:1], "betas": (0.5, 0.6)}, {"params": tensors[1:]}], lr=0.01)
+    optimizer = torch.optim.Adam(
+        [{"params": tensors[:1], "betas": (0.5, 0.6)}, {"params": tensors[1:]}], lr=0.01
+    )
     past(optimizer, tensors, 3)
     found = probed("adam-torch", optimizer, tensors)
-    assert [key for key, value in found.items() if math.isnan(value)] == [key for key in found if "regulariser" in key]
+    assert [key for key, value in found.items() if math.isnan(value)] == [
+        key for key in found if "regulariser" in key
+    ]
     assert found["correction_norm"] > 0
 
 

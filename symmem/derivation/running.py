@@ -59,7 +59,9 @@ def running_form(optimizer: Optimizer) -> RunningForm:
         scalars.append(StepScalar(free_name(stem, optimizer), at_step, limit))
         return scalars[-1].name
 
-    for position, (variable, gain) in enumerate(zip(optimizer.momentum, gains(optimizer), strict=True), start=1):
+    for position, (variable, gain) in enumerate(
+        zip(optimizer.momentum, gains(optimizer), strict=True), start=1
+    ):
         if not remembers(variable):
             point[momentum_symbol(position)] = named(f"gain{position}", gain.value) * variable.g
             continue

@@ -78,7 +78,11 @@ class PythonWriter:
         return [*lines, *self._assignments([*earlier, (name, value)], self._scalars), f"return {name}"]
 
     def accumulated(
-        self, routine: Routine, role: str, function: str = "_accumulate", given: Sequence[str] = ("out", "factor")
+        self,
+        routine: Routine,
+        role: str,
+        function: str = "_accumulate",
+        given: Sequence[str] = ("out", "factor"),
     ) -> list[str]:
         """Statements that add ``factor`` times the value of a vector routine to ``out``, or another such function."""
         *before, last = routine.statements

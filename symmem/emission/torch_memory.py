@@ -15,7 +15,15 @@ from symmem.emission.lowering import routine
 from symmem.emission.python_code import INDENT, PythonWriter, signature
 from symmem.emission.torch_class import GroupFunctions, returned
 
-_OPTIONS = ("amsgrad", "centered", "dampening", "decoupled_weight_decay", "momentum", "nesterov", "weight_decay")
+_OPTIONS = (
+    "amsgrad",
+    "centered",
+    "dampening",
+    "decoupled_weight_decay",
+    "momentum",
+    "nesterov",
+    "weight_decay",
+)
 """Options of PyTorch's optimizers that change the update."""
 
 

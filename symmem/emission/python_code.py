@@ -77,13 +77,18 @@ class PythonWriter:
         *earlier, (name, value) = last.assignments
         return [*lines, *self._assignments([*earlier, (name, value)], self._scalars), f"return {name}"]
 
-    def accumulated(self, routine: Routine, role: str) -> list[str]:
-        """Statements that add ``factor`` times the value of a vector routine to ``out``."""
+    def accumulated(
+        self,
+        routine: Routine,
+        role: str,
+        function: str = "_accumulate",
+        given: Sequence[str] = ("out", "factor"),
+    ) -> list[str]:
+        """Statements that add ``factor`` times the value of a vector routine to ``out``, or another such function."""
         *before, last = routine.statements
         assert isinstance(last, Apply)
         kernel, _theta, *arguments = self._application(last, role)
-        given = ["out", "factor", kernel, *arguments]
-        return [*self.block(before), *self.call("", "_accumulate", given)]
+        return [*self.block(before), *self.call("", function, [*given, kernel, *arguments])]
 
     def number(self, value: Expr) -> str:
         """A number as an expression of Python."""

@@ -168,6 +168,11 @@ class GroupFunctions:
         write = self._writer.ranges if ranges else self._writer.numbers
         return [*lines, *(INDENT + line for line in (*write(finite), *_return_names(names)))]
 
+    @property
+    def calls(self) -> list[str]:
+        """The opaque functions and their derivatives, as arguments."""
+        return [name for f in self._optimizer.functions for name in (f.name, f"{f.name}_jvp")]
+
     def entrywise(
         self, role: str, arguments: Sequence[str], expression: Expr, vectors: Sequence[Symbol] = ()
     ) -> list[str]:
@@ -176,8 +181,7 @@ class GroupFunctions:
         It takes the tensors theta and g, the opaque functions, the arguments and the parameters; ``vectors`` are
         the tensors among the arguments.
         """
-        calls = [name for f in self._optimizer.functions for name in (f.name, f"{f.name}_jvp")]
-        head = ["out", "factor", "theta", "g", *calls, *arguments, *self._parameters]
+        head = ["out", "factor", "theta", "g", *self.calls, *arguments, *self._parameters]
         taken = frozenset((*self._parameters, *arguments))
         made = routine(expression.xreplace(self._vectors), taken, [*self._vectors.values(), *vectors])
         body = self._writer.accumulated(made, role)

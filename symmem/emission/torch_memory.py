@@ -10,7 +10,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.groups import GroupForm, group_form
 from symmem.derivation.regulariser import Regulariser, regulariser
-from symmem.derivation.running import RunningForm, frozen_parameters, running_form
+from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
 from symmem.emission.lowering import routine
 from symmem.emission.python_code import INDENT, PythonWriter, signature
 from symmem.emission.torch_class import GroupFunctions, returned
@@ -63,8 +63,8 @@ class _Lines:
         found = [
             self._functions.scalars("_running_scalars", running.scalars, ranges=False),
             self._rates(running),
-            *(self._functions.entrywise(f"seen{each.position}", [], each.g) for each in running.sums),
-            self._seen(running),
+            *(self._taken_in(each) for each in running.sums),
+            [f"_TAKE_IN = [{', '.join(f'_take_in{each.position}' for each in running.sums)}]"],
             self._functions.entrywise(
                 "running", [*(value.name for value in sums), *names], running.update, sums
             ),
@@ -86,9 +86,13 @@ class _Lines:
         pairs = [f"({number(each.decay)}, {number(each.unit)})" for each in running.sums]
         return [*signature("_running_rates", self._parameters), *returned(pairs)]
 
-    def _seen(self, running: RunningForm) -> list[str]:
-        names = ", ".join(f"_group_seen{each.position}" for each in running.sums)
-        return [f"_SEEN = [{names}]"]
+    def _taken_in(self, running: RunningSum) -> list[str]:
+        """A function that brings a running sum up to date, by its rates."""
+        name = f"_take_in{running.position}"
+        head = signature(name, ["out", "rates", "theta", "g", *self._functions.calls, *self._parameters])
+        made = routine(running.g, frozenset(self._parameters))
+        body = self._writer.accumulated(made, "seen", "_take_in", ("out", "rates"))
+        return [*head, *(INDENT + line for line in body)]
 
     def _numbers(self, name: str, scalars: Sequence[str], values: Sequence[Expr]) -> list[str]:
         head = signature(name, [*scalars, *self._parameters])

@@ -14,7 +14,7 @@ from sympy import Symbol, lambdify
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA, contraction
-from symmem.emission.numpy_module import numpy_module
+from symmem.targets.numpy.module import numpy_module
 
 SIZE = 10_000_000
 RATE, AT = 1e-3, 100

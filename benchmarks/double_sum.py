@@ -15,8 +15,8 @@ from measure import HERE, Row, Target, seconds
 from sympy import Expr, Piecewise, Sum, Symbol, summation
 
 from symmem.algebra.exponential import exponential_field
+from symmem.algebra.factored import write
 from symmem.algebra.sums import definite_sum
-from symmem.algebra.writing import write
 
 SUMMATION_PATIENCE = 60.0
 n, s, k, beta = (Symbol(name) for name in ("n", "s", "k", "beta"))

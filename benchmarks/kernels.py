@@ -23,7 +23,7 @@ import numpy as np
 from measure import HERE, Row, Target, seconds
 
 import symmem
-from symmem.emission.build import build
+from symmem.targets.c.build import build
 
 COUNT = 10_000_000
 ROUNDS = 50

@@ -21,7 +21,7 @@ from torch import nn
 from torch.autograd import forward_ad
 
 import symmem
-from symmem.emission.torch_module import torch_module
+from symmem.targets.torch.module import torch_module
 
 
 def double_backward_time() -> Row:

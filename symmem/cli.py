@@ -23,8 +23,8 @@ from symmem.errors import CompilerError, SymmemError
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
-    from symmem.emission.report import At
-    from symmem.emission.terminal import Style
+    from symmem.documents.report import At
+    from symmem.documents.terminal import Style
 
 NAME = click.argument("name", metavar="NAME|FILE|-")
 FORMAT = click.option(
@@ -139,7 +139,7 @@ def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output
         raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
-    from symmem.emission.targets import emit as emit_target
+    from symmem.targets.registry import emit as emit_target
 
     derivation = derive_optimizer(load(name), order)
     with _progress(f"writing {derivation.optimizer.name} to order {order} ..."):
@@ -157,7 +157,7 @@ def build(names: tuple[str, ...], output: str) -> None:
     """
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
-    from symmem.emission.build import build as build_library
+    from symmem.targets.c.build import build as build_library
 
     optimizers = [load(name) for name in names]
     with _progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
@@ -175,7 +175,7 @@ def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
     """
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
-    from symmem.emission.comparison import as_latex, as_record, as_text, compared
+    from symmem.documents.comparison import as_latex, as_record, as_text, compared
 
     entries = compared([derive_optimizer(load(name)) for name in names])
     with _progress(f"comparing {len(names)} optimizers ..."):
@@ -192,7 +192,7 @@ def _deliver(content: str, output: str | None) -> None:
     if output is None:
         _say(content)
         return
-    from symmem.emission.files import write_whole
+    from symmem.output.files import write_whole
 
     write_whole(output, content)
 
@@ -225,14 +225,14 @@ def _formatted(derivation: Derivation, at: At, form: str, quadratic: bool, outpu
     if form == "json":
         import json
 
-        from symmem.emission.record import record
+        from symmem.documents.json_record import record
 
         return json.dumps(record(derivation, at, quadratic=quadratic), indent=2) + "\n"
     if form == "latex":
-        from symmem.emission.fragment import latex_report
+        from symmem.documents.paper.fragment import latex_report
 
         return latex_report(derivation, at, quadratic=quadratic)
-    from symmem.emission.terminal import terminal_report
+    from symmem.documents.terminal import terminal_report
 
     return terminal_report(derivation, at, _style(output), quadratic=quadratic)
 
@@ -251,7 +251,7 @@ def _settings(given: tuple[str, ...]) -> dict[str, str]:
 
 def _style(output: str | None) -> Style:
     """What standard output can show; a file gets Unicode in 80 columns."""
-    from symmem.emission.terminal import Style
+    from symmem.documents.terminal import Style
 
     if output is not None or sys.stdout is None:
         return Style()

@@ -2,7 +2,7 @@
 
 An element is a rational function of the parameters, of an index such as n, and of the powers ``beta^n``.
 Distinct bases are independent generators, so a bias correction cancels its gain by an ordinary gcd.
-Summation and limits are in :mod:`symmem.algebra.sums`; writing back is in :mod:`symmem.algebra.writing`.
+Summation and limits are in :mod:`symmem.algebra.sums`; writing back is in :mod:`symmem.algebra.factored`.
 """
 
 from __future__ import annotations

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from symmem.declaration.citation import read_citations
-from symmem.declaration.names import check_optimizer_name
-from symmem.declaration.optimizer import Optimizer
-from symmem.declaration.reading import (
+from symmem.declaration.fields import (
     check_keys,
     read_functions,
     read_momentum,
     read_parameters,
     read_torch,
 )
+from symmem.declaration.names import check_optimizer_name
+from symmem.declaration.optimizer import Optimizer
 from symmem.errors import DeclarationError, quote
 
 _KEYS = ("name", "title", "reference", "phi", "parameters", "momentum", "functions", "torch", "citation")

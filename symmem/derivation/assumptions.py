@@ -9,7 +9,7 @@ from sympy import Abs, Add, Expr, Integer, Mul, Pow, Symbol, cosh, exp, log, sig
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import at_frozen_point, gains
-from symmem.derivation.scalars import scalars_of
+from symmem.method.numbers import scalars_of
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ from __future__ import annotations
 from sympy import Expr, Integer
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, product_of, sum_of
 from symmem.algebra.trees import Branch, Tree
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.channels import Channels, channels_of, is_linear
+from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import gains
-from symmem.derivation.grouping import group
-from symmem.derivation.orders import expansion
-from symmem.derivation.scalars import scalars_of
 from symmem.errors import DerivationError
+from symmem.method.numbers import scalars_of
 
 MOST_SYMBOLIC_STEPS = 10
 """Polynomials in several decays grow with the square of the step: beyond this a person would wait for minutes."""

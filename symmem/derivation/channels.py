@@ -16,10 +16,11 @@ from sympy import Add, Expr, S, Symbol
 
 from symmem.algebra.atoms import is_scalar, momentum_symbol
 from symmem.algebra.directional import derivative
+from symmem.algebra.passes import collect
+from symmem.algebra.scalars import Scalars
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import limit_gains
-from symmem.derivation.passes import collect
-from symmem.derivation.scalars import Scalars, scalars_of
+from symmem.method.numbers import scalars_of
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from sympy import Expr
 
 from symmem.algebra.atoms import LR, momentum_symbol
 from symmem.algebra.directional import along, derivative
+from symmem.algebra.grouping import group
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import Gain, at_frozen_point, gains
-from symmem.derivation.grouping import group
 from symmem.derivation.history import past_sum
-from symmem.derivation.scalars import scalars_of
+from symmem.method.numbers import scalars_of
 
 
 @lru_cache(maxsize=256)

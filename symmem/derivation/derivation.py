@@ -9,19 +9,19 @@ from functools import cached_property
 from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
+from symmem.algebra.finite_sums import written_out
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.assumptions import Assumption, assumptions
 from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.correction import finite_correction
+from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains
 from symmem.derivation.integrability import Obstruction
 from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
-from symmem.derivation.notebook import html_view
-from symmem.derivation.orders import expansion
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
-from symmem.derivation.writing_out import written_out
+from symmem.documents.notebook import html_view
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from sympy import Expr, Function, Integer, S
 
 from symmem.algebra.directional import along, derivative
+from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.trees import Branch, Labels, Shape, Tree
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.channels import channels_of
-from symmem.derivation.passes import collect
-from symmem.derivation.scalars import scalars_of
+from symmem.method.numbers import scalars_of
 
 
 def slot(position: int) -> Expr:

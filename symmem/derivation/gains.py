@@ -11,12 +11,13 @@ from functools import lru_cache
 from sympy import Add, Expr, Mul, Pow, S, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP, momentum_symbol
+from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
+from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.passes import collect
-from symmem.derivation.scalars import Scalars, scalars_of
 from symmem.errors import DerivationError
+from symmem.method.numbers import scalars_of
 
 
 @dataclass(frozen=True)

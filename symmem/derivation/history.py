@@ -9,10 +9,11 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
+from symmem.algebra.passes import collect, distribute
+from symmem.algebra.scalars import Scalars
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import Gain, frozen_update, gains
-from symmem.derivation.passes import collect, distribute
-from symmem.derivation.scalars import Scalars, scalars_of
+from symmem.method.numbers import scalars_of
 
 EARLIER = Symbol("r")
 """The index of a sum inside a sum over past steps."""

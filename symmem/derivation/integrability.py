@@ -14,12 +14,13 @@ from sympy import Add, Expr, Mul, Rational, S
 from symmem.algebra.atoms import GRAD, is_scalar, split_scalar
 from symmem.algebra.directional import derivative
 from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar, size
+from symmem.algebra.grouping import group
+from symmem.algebra.passes import collect
+from symmem.algebra.scalars import Scalars
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.channels import channels_of, is_linear
-from symmem.derivation.grouping import group
-from symmem.derivation.orders import Expansion, Numbers, written
-from symmem.derivation.passes import collect
-from symmem.derivation.scalars import Scalars, scalars_of
+from symmem.derivation.expansion import Expansion, Numbers, written
+from symmem.method.numbers import scalars_of
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,15 @@ from sympy import Add, Expr, Mul, S, Symbol, expand_mul, nan, oo, zoo
 
 from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, Kind, is_scalar, kind, split_scalar, terms_of
 from symmem.algebra.directional import derivative
+from symmem.algebra.grouping import group
+from symmem.algebra.passes import collect, distribute
 from symmem.algebra.potentials import potential
 from symmem.algebra.reals import substituted
+from symmem.algebra.scalars import Scalars
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.grouping import group
+from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
 from symmem.derivation.integrability import Obstruction, gradient_gain, potential_of_order
-from symmem.derivation.orders import Expansion, Numbers, Term, expansion
-from symmem.derivation.passes import collect, distribute
-from symmem.derivation.scalars import Scalars, scalars_of
+from symmem.method.numbers import scalars_of
 
 EXACT = "exact"
 

@@ -17,8 +17,8 @@ from symmem.algebra.rational import Quotient
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.channels import channels_of
 from symmem.derivation.integrability import gradient_gain
-from symmem.derivation.scalars import scalars_of
 from symmem.errors import DerivationError
+from symmem.method.numbers import scalars_of
 
 EIGENVALUE = Symbol("a")
 MULTIPLIER = Symbol("mu")

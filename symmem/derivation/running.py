@@ -18,9 +18,9 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Momentum
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains, limit_gains, scalar_limit
-from symmem.derivation.groups import StepScalar, free_name
-from symmem.derivation.scalars import scalars_of
+from symmem.derivation.parameter_groups import StepScalar, free_name
 from symmem.errors import DerivationError
+from symmem.method.numbers import scalars_of
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,17 @@ from sympy import Add, Expr, Integer, Mul, Rational, S, Sum, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, momentum_symbol, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
+from symmem.algebra.grouping import group
+from symmem.algebra.passes import collect, distribute
+from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError, definite_sum
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.differentials import slot
+from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains
-from symmem.derivation.grouping import group
 from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
-from symmem.derivation.orders import expansion
-from symmem.derivation.passes import collect, distribute
-from symmem.derivation.scalars import Scalars, scalars_of
+from symmem.method.numbers import scalars_of
 
 _SLOTS = (slot(0), slot(1))
 

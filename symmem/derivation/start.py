@@ -8,14 +8,15 @@ from __future__ import annotations
 from sympy import Add, Expr, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
+from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
+from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import frozen_update, gains, limit_gains, scalar_limit
 from symmem.derivation.history import past_terms
-from symmem.derivation.passes import collect
-from symmem.derivation.scalars import Scalars, scalars_of
 from symmem.errors import DerivationError
+from symmem.method.numbers import scalars_of
 
 
 def shift(optimizer: Optimizer) -> Expr:

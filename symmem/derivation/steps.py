@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from sympy import Add, Expr, Mul, S, Symbol
 
 from symmem.algebra.atoms import AGO, momentum_symbol
+from symmem.algebra.passes import collect
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import contributions
 from symmem.derivation.gains import Gain, gains
 from symmem.derivation.history import past_sum
-from symmem.derivation.passes import collect
-from symmem.derivation.scalars import scalars_of
+from symmem.method.numbers import scalars_of
 
 
 @dataclass(frozen=True)

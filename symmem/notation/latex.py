@@ -37,7 +37,7 @@ from symmem.notation.formula import (
     starts_with_digit,
 )
 from symmem.notation.layout import Cat, Choice, Doc, Fill, Item, Page, Ruler, flat, laid_out
-from symmem.notation.reading import read
+from symmem.notation.structure import read
 from symmem.notation.symbols import Functions, Macros, Speller
 from symmem.notation.tex_size import height, width
 

@@ -36,7 +36,7 @@ from symmem.notation.formula import (
     starts_with_digit,
 )
 from symmem.notation.layout import Cat, Doc, Fill, Item, flat, layout
-from symmem.notation.reading import read
+from symmem.notation.structure import read
 from symmem.notation.symbols import ASCII, UNICODE, Functions, Glyphs, Speller, superscript
 
 

@@ -1,0 +1,158 @@
+"""The exact scalars of one optimizer: its field, and sums of elements that are kept apart on purpose.
+
+A coefficient is a list of *pieces*, field elements whose decays differ.  Pieces with the same decays are
+added; ``beta1/(1 - beta1)`` and ``beta2/(1 - beta2)`` stay two terms, as a person writes them, and ten
+decays do not end over one common denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from sympy import Add, Expr, Integer, Mul, Rational, Symbol
+
+from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.factored import numeric_factor, write
+from symmem.algebra.rational import Quotient, product_of, quotient
+from symmem.algebra.sums import definite_sum, limit
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """The field of an optimizer's coefficients, and the bases whose powers vanish for n -> infinity."""
+
+    field: ExponentialField
+    vanishing: frozenset[Expr]
+
+    @cached_property
+    def _tidied(self) -> dict[Expr, Expr]:
+        """What :meth:`tidy` has found: the same scalars come back in every part of a derivation."""
+        return {}
+
+    @cached_property
+    def decays(self) -> frozenset[Symbol]:
+        """The parameters that occur in a decay: they tell pieces apart."""
+        return frozenset(symbol for base in self.field.bases for symbol in base.free_symbols)
+
+    @cached_property
+    def _decays_of_generators(self) -> tuple[frozenset[Symbol], ...]:
+        count = len(self.field.rationals.names)
+        return tuple(frozenset(self.field.meaning(p).free_symbols & self.decays) for p in range(count))
+
+    def pieces(self, scalar: Expr) -> list[Quotient] | None:
+        """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
+        if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
+            parts = [self.pieces(term) for term in scalar.args]
+            return None if any(part is None for part in parts) else merge(self, _chain(parts))
+        if isinstance(scalar, Mul) and len(scalar.free_symbols & self.decays) > 1:
+            parts = [self.pieces(factor) for factor in scalar.args]
+            if any(part is None for part in parts):
+                return None
+            lists = [part for part in parts if part is not None]
+            return merge(self, (product_of(choice) for choice in product(*lists)))
+        element = self.field.read(scalar)
+        return None if element is None else [element]
+
+    def support(self, element: Quotient) -> frozenset[Symbol]:
+        """The decays that occur in an element."""
+        above, below = element.numerator.degrees(), element.denominator.degrees()
+        occurring: set[Symbol] = set()
+        for decays, up, down in zip(self._decays_of_generators, above, below, strict=True):
+            if up > 0 or down > 0:
+                occurring |= decays
+        return frozenset(occurring)
+
+    def sum_over_past(self, summand: Quotient) -> Quotient | None:
+        """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
+        return definite_sum(self.field, summand, PAST, STEP)
+
+    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+        return limit(self.field, element, index, self.vanishing)
+
+    def write(self, element: Quotient) -> Expr:
+        return write(self.field, element)
+
+    def add(self, parts: list[Expr]) -> Expr:
+        """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
+        found = [self.pieces(part) for part in parts]
+        if len(parts) == 1 or any(pieces is None for pieces in found):
+            return Add(*parts)
+        return Add(*(self.write(piece) for piece in merge(self, _chain(found))))
+
+    def content(self, coefficients: list[Expr]) -> Expr:
+        """The common factor of several coefficients, its sign that of the first; 1 where it is a number.
+
+        Common are the factors of all numerators, and those of all denominators.
+        """
+        if len(coefficients) < 2 or any(isinstance(c, (Add, Integer)) for c in coefficients):
+            return Integer(1)
+        elements = [self.field.read(coefficient) for coefficient in coefficients]
+        known = [element for element in elements if element is not None]
+        if len(known) < len(elements):
+            return Integer(1)
+        above, below = known[0].numerator, known[0].denominator
+        for element in known[1:]:
+            above = above.gcd(element.numerator)
+            below = below.gcd(element.denominator)
+        common = quotient(above, below)
+        if numeric_factor(known[0] / common) < 0:
+            common = -common
+        content = self.write(common)
+        return Integer(1) if content.is_Rational else content
+
+    def split_number(self, scalar: Expr) -> tuple[Expr, Expr]:
+        """``(number, core)``: the rational factor in front of a scalar, and the rest."""
+        element = (
+            None
+            if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1
+            else self.field.read(scalar)
+        )
+        if element is None or element.is_zero():
+            return scalar.as_coeff_Mul()
+        number = numeric_factor(element)
+        return Rational(number.numerator, number.denominator), self.write(
+            element / self.field.fraction(number)
+        )
+
+    def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
+        return scalar if divisor == 1 else self.tidy(scalar / divisor)
+
+    def divides(self, divisor: Expr, scalar: Expr) -> bool:
+        """Whether ``scalar / divisor`` has no other denominator than ``scalar``."""
+        if divisor.is_Rational:
+            return True
+        whole, ratio = self.field.read(scalar), self.field.read(scalar / divisor)
+        if whole is None or ratio is None:
+            return False
+        return whole.denominator.gcd(ratio.denominator) == ratio.denominator
+
+    def tidy(self, scalar: Expr) -> Expr:
+        """The scalar in lowest terms and factored, decay by decay; as it is where it is not in the field."""
+        if scalar.is_Rational:
+            return scalar
+        if scalar not in self._tidied:
+            pieces = self.pieces(scalar)
+            self._tidied[scalar] = scalar if pieces is None else Add(*(self.write(piece) for piece in pieces))
+        return self._tidied[scalar]
+
+
+def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:
+    """The sum of the elements, those with the same decays added; a constant joins where one decay is alone."""
+    groups: dict[frozenset[Symbol], Quotient] = {}
+    for element in elements:
+        support = scalars.support(element)
+        groups[support] = groups[support] + element if support in groups else element
+    constant = groups.pop(frozenset(), None)
+    if constant is not None and len(groups) == 1:
+        groups = {support: constant + element for support, element in groups.items()}
+    elif constant is not None:
+        groups[frozenset()] = constant
+    return [total for total in groups.values() if not total.is_zero()]
+
+
+def _chain(parts: Iterable[list[Quotient] | None]) -> list[Quotient]:
+    return [element for part in parts if part is not None for element in part]

@@ -1,0 +1,77 @@
+"""What memory adds to the loss, first order in h: the implicit regulariser of parameter groups.
+
+Where every response is a multiple of the preconditioner P of the update, ``F = P grad + decay theta``,
+
+    M = P grad R,     R = sum_l strength_l A[S_l],     grad A[S] = D2L[S],
+
+with the sums S_l of :mod:`.parameter_groups`; ``A[S] = sum of density - own loss``, for each step in S.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Add, Expr, S, Symbol, expand_mul
+
+from symmem.algebra.atoms import LOSS, TOTAL, contraction, is_scalar
+from symmem.algebra.grouping import group
+from symmem.algebra.passes import distribute
+from symmem.algebra.potentials import potential
+from symmem.algebra.reals import substituted
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.modified_loss import EXACT, ModifiedLoss, modified_loss, preconditioner_of
+from symmem.derivation.parameter_groups import group_form
+from symmem.errors import DerivationError
+
+
+@dataclass(frozen=True)
+class Regulariser:
+    """``M = P grad sum_l strengths[l] A[S_l]``; A of one step is ``sum of density - own loss``.
+
+    ``strengths`` depend on the step's scalars, ``density`` and ``own`` on a past step's; ``regime`` is as in
+    the modified loss.
+    """
+
+    strengths: tuple[Expr, ...]
+    density: Expr
+    own: Expr
+    regime: str
+
+
+def regulariser(optimizer: Optimizer) -> Regulariser | None:
+    """The regulariser, or None where memory adds no gradient times the preconditioner."""
+    form = group_form(optimizer)
+    try:
+        settled = modified_loss(optimizer, 1)
+    except DerivationError:  # there is no limit
+        return None
+    if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_ways:
+        return None
+    small = {} if settled.regime == EXACT else {Symbol(settled.regime.partition(" ")[0]): S.Zero}
+
+    def settle(expression: Expr) -> Expr:
+        return group([substituted(expression, small)], form.field)
+
+    preconditioner, _ = preconditioner_of(settle(form.memoryless), form.field)
+    if preconditioner is None:
+        return None
+    strengths = []
+    for memory in form.memories:
+        others = {other.product: S.Zero for other in form.memories if other != memory}
+        response = settle(form.correction.xreplace({**others, memory.product: S.One, memory.scale: S.One}))
+        strengths.append(group([response / preconditioner], form.field))
+    found = _potential(settle(form.past))
+    if found is None or not all(is_scalar(strength) for strength in strengths):
+        return None
+    return Regulariser(tuple(strengths), *found, settled.regime)
+
+
+def _potential(direction: Expr) -> tuple[Expr, Expr] | None:
+    """``density, own`` with ``D2L[direction] = grad (sum of density - own loss)``."""
+    parts, rest = potential(distribute(contraction(direction)))
+    if rest:
+        return None
+    whole = expand_mul(Add(*(scalar * part for scalar, part in parts)))
+    own = -whole.coeff(LOSS)
+    densities = {total: total.args[0] for total in whole.atoms(TOTAL)}
+    return expand_mul(whole + own * LOSS).xreplace(densities), own

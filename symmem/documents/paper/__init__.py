@@ -1,0 +1,1 @@
+"""A derivation as a section of a paper, with its proof, macros and bibliography."""

@@ -1,0 +1,60 @@
+"""The files of a paper section: X.tex, X.bib and the macros beside them, and X.pdf; each whole or not at all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from symmem.derivation.derivation import Derivation
+from symmem.documents.paper.compilation import compiler_path, typeset_document
+from symmem.documents.paper.macros import FILE, MACROS
+from symmem.documents.paper.section import macros_file, paper_bibliography, paper_section
+from symmem.documents.paper.section import standalone as whole_document
+from symmem.errors import CompilerError, SymmemError, quote
+from symmem.output.files import write_whole
+
+_RESERVED = (".bib", ".pdf", ".log")
+
+
+def paper_text(derivation: Derivation, *, standalone: bool) -> str:
+    """The section, or the whole document, as one text."""
+    return whole_document(derivation) if standalone else paper_section(derivation)
+
+
+def write_paper(derivation: Derivation, output: str, *, standalone: bool, pdf: bool) -> list[str]:
+    """Writes the files and returns their paths, in the order in which a person would look at them."""
+    target = Path(output)
+    if target.suffix in _RESERVED or target.name == FILE:
+        raise SymmemError(f"-o {quote(output)}: that name is taken by a file beside it; end it in .tex")
+    if pdf:
+        compiler_path()  # a missing tool is said before anything is written
+    bibliography, macros = target.with_suffix(".bib"), target.with_name(FILE)
+    document = paper_text(derivation, standalone=standalone)
+    notation = _notation(macros)
+    contents = {output: document, str(bibliography): paper_bibliography(derivation), str(macros): notation}
+    for path, content in contents.items():
+        write_whole(path, content)
+    if not pdf:
+        return list(contents)
+    result = typeset_document(document, {FILE: notation})
+    if result.pdf is None:
+        log = str(target.with_suffix(".log"))
+        write_whole(log, result.log)
+        raise CompilerError(f"pdflatex rejected {output}; its log is {log}")
+    printed = str(target.with_suffix(".pdf"))
+    write_whole(printed, result.pdf)
+    return [*contents, printed]
+
+
+def _notation(path: Path) -> str:
+    """The macros; of a file that is there an author's definitions stay, and what it lacks is added."""
+    fresh = macros_file()
+    try:
+        there = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return fresh
+    except (OSError, ValueError):
+        raise SymmemError(f"{quote(str(path))} cannot be read; choose another place with -o") from None
+    defined = set(re.findall(r"\\(?:\w*command\*?|def)\s*{?\\([A-Za-z]+)", there))
+    lacking = [macro.line for macro in MACROS if macro.name not in defined]
+    return there if not lacking else "\n".join([there.rstrip("\n"), *lacking]) + "\n"

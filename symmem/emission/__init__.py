@@ -1,1 +1,0 @@
-"""From a Derivation to artifacts: terminal text, LaTeX, JSON.  Last stage of the pipeline."""

@@ -1,0 +1,1 @@
+"""A method with memory as data: kernels, channels, exact numbers; from the declaration to the derivation."""

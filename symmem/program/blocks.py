@@ -1,0 +1,171 @@
+"""Expressions -> statements: what is not entrywise becomes a statement of its own, once.
+
+A block is the body of a routine or of a loop.  What does not depend on a loop is computed before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import GRAD, THETA, TOTAL, is_contraction, is_scalar
+from symmem.program.entrywise import kernel
+from symmem.program.program import Apply, Assignment, Call, Contract, Loop, Scalars, Statement, Total
+
+
+@dataclass
+class Names:
+    """Fresh names that no parameter has, and the names of vectors among those given."""
+
+    taken: frozenset[str]
+    vectors: set[Symbol] = field(default_factory=lambda: {THETA, GRAD})
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def fresh(self, stem: str) -> Symbol:
+        while True:
+            self._counts[stem] = self._counts.get(stem, 0) + 1
+            name = f"{stem}{self._counts[stem]}"
+            if name not in self.taken:
+                return Symbol(name)
+
+    def fresh_vector(self, stem: str) -> Symbol:
+        name = self.fresh(stem)
+        self.vectors.add(name)
+        return name
+
+
+class Block:
+    """Statements under construction."""
+
+    def __init__(self, names: Names, parent: Block | None = None, index: Symbol | None = None) -> None:
+        self._names = names
+        self._parent = parent
+        self._local: set[Symbol] = set() if index is None else {index}
+        self._known: dict[Expr, Symbol] = {}
+        self._early: list[Assignment] = []
+        self._late: set[Symbol] = set()
+        self._statements: list[Statement] = []
+
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements so far; the scalars that need no other statement come first, with shared parts."""
+        early = _shared(self._early, self._names)
+        return ((Scalars(early),) if early else ()) + tuple(self._statements)
+
+    def finish(self, expression: Expr) -> Symbol:
+        """The name of a vector expression; the last statement computes it, so that it can be written in place."""
+        return self._apply(self.entrywise(expression))
+
+    def finish_scalar(self, expression: Expr) -> Symbol:
+        result = self._names.fresh("c")
+        self._statements.append(Scalars(((result, self.entrywise(expression)),)))
+        return result
+
+    def entrywise(self, expression: Expr) -> Expr:
+        """The expression with every contraction, call, total and sum replaced by the name of its value."""
+        if not expression.args:
+            return expression
+        if not isinstance(expression, (Sum, AppliedUndef)):
+            return expression.func(*(self.entrywise(argument) for argument in expression.args))
+        owner = self._owner(expression)
+        if expression not in owner._known:
+            owner._known[expression] = owner._barrier(expression)
+        return owner._known[expression]
+
+    def _barrier(self, expression: Expr) -> Symbol:
+        if isinstance(expression, Sum):
+            return self._loop(expression)
+        arguments = tuple(self.vector(argument) for argument in expression.args)
+        if expression.func == TOTAL:
+            result = self._names.fresh("c")
+            self._late.add(result)
+            return self._add(Total(result, arguments[0]))
+        if is_contraction(expression):
+            return self._add(Contract(self._names.fresh_vector("h"), arguments))
+        return self._add(Call(self._names.fresh_vector("k"), expression.func.__name__, arguments))
+
+    def vector(self, expression: Expr) -> Symbol:
+        """The name of a vector: theta, grad, or the result of a statement."""
+        plain = self.entrywise(expression)
+        if plain in self._names.vectors:
+            return plain
+        owner = self._owner(plain)
+        if plain not in owner._known:
+            owner._known[plain] = owner._apply(plain)
+        return owner._known[plain]
+
+    def scalar(self, expression: Expr) -> Expr:
+        """The name of a scalar; numbers and names, also with a minus, stand for themselves."""
+        if isinstance(expression, (Number, Symbol)) or isinstance(-expression, Symbol):
+            return expression
+        owner = self._owner(expression)
+        if expression not in owner._known:
+            result = owner._names.fresh("c")
+            owner._known[expression] = result
+            owner._local.add(result)
+            if expression.free_symbols & owner._late:
+                owner._late.add(result)
+                owner._statements.append(Scalars(((result, expression),)))
+            else:
+                owner._early.append((result, expression))
+        return owner._known[expression]
+
+    def _apply(self, expression: Expr) -> Symbol:
+        names = self._names
+        # The local values of a kernel are counted anew, so that equal kernels are equal records.
+        value = kernel(expression, frozenset(names.vectors), self.scalar, Names(names.taken).fresh)
+        return self._add(Apply(names.fresh_vector("v"), value))
+
+    def _loop(self, expression: Sum) -> Symbol:
+        """A sum over past steps; SymPy's limits are inclusive, the innermost first."""
+        *inner, (index, lower, upper) = expression.limits
+        summand = Sum(expression.function, *inner) if inner else expression.function
+        body = Block(self._names, self, index)
+        scalar = is_scalar(expression.function)
+        if scalar:
+            result, term = self._names.fresh("c"), body.finish_scalar(summand)
+            self._late.add(result)
+        else:
+            result, term = self._names.fresh_vector("v"), body.finish(summand)
+        first, stop = self.entrywise(lower), self.entrywise(upper + 1)
+        decay = _decay(expression.function, index, stop)
+        return self._add(Loop(result, index, first, stop, decay, body.statements(), term, scalar))
+
+    def _owner(self, expression: Expr) -> Block:
+        """The outermost block in which the expression can be computed."""
+        block = self
+        while block._parent is not None and not expression.free_symbols & block._local:
+            block = block._parent
+        return block
+
+    def _add(self, statement: Apply | Contract | Call | Total | Loop) -> Symbol:
+        self._statements.append(statement)
+        self._local.add(statement.result)
+        return statement.result
+
+
+def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ...]:
+    """The assignments with their repeated parts named first."""
+    parts, reduced = cse([value for _, value in assignments], symbols=_stream(names.fresh), list=False)
+    named = zip((name for name, _ in assignments), reduced, strict=True)
+    return (*parts, *named)
+
+
+def _stream(fresh: Callable[[str], Symbol]) -> Iterator[Symbol]:
+    while True:
+        yield fresh("x")
+
+
+def _decay(summand: Expr, index: Symbol, stop: Expr) -> Expr | None:
+    """The base b of a factor ``b**(stop - index)`` that all terms share, else None."""
+    shared: set[Expr] | None = None
+    for term in Add.make_args(summand):
+        bases = {
+            power.base
+            for power in Mul.make_args(term)
+            if isinstance(power, Pow) and (power.exp - stop + index).is_number and is_scalar(power.base)
+        }
+        shared = bases if shared is None else shared & bases
+    return min(shared, key=str) if shared else None

@@ -1,0 +1,182 @@
+"""Entrywise expressions -> kernels, by named passes.
+
+hoist     every maximal scalar subexpression becomes one scalar argument
+roots     the powers of one base become products of one root: 1/sqrt(x), sqrt(x) or 1/x
+factor    what all terms of a sum share stands in front of it
+share     repeated subexpressions become local values
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol, cse, default_sort_key
+
+from symmem.algebra.atoms import GRAD, THETA
+from symmem.program.program import Assignment, Kernel
+
+Vectors = frozenset[Symbol]
+NameScalar = Callable[[Expr], Expr]
+HALF = Rational(1, 2)
+
+
+def kernel(
+    expression: Expr, vectors: Vectors, name_scalar: NameScalar, fresh: Callable[[str], Symbol]
+) -> Kernel:
+    """The kernel of an entrywise expression; ``name_scalar`` names a scalar outside, ``fresh`` a local value."""
+    hoisted = hoist(expression, vectors, name_scalar)
+    definitions, output = roots(hoisted, vectors, fresh)
+    entrywise = vectors | {name for name, _ in definitions}
+    assignments = [(name, factor(value, entrywise)) for name, value in definitions]
+    local_values, output = share(assignments, factor(output, entrywise), fresh)
+    free = _free(local_values, output)
+    ordered = sorted(
+        free, key=lambda symbol: (symbol != THETA, symbol != GRAD, len(symbol.name), symbol.name)
+    )
+    return Kernel(
+        tuple(symbol for symbol in ordered if symbol in vectors),
+        tuple(symbol for symbol in ordered if symbol not in vectors),
+        tuple(local_values),
+        output,
+    )
+
+
+def hoist(expression: Expr, vectors: Vectors, name_scalar: NameScalar) -> Expr:
+    """The expression with each maximal scalar part replaced by a name, a number or a parameter.
+
+    Scalars are named in the order of the vectors that they multiply, so that two formulas which differ in their
+    coefficients alone get the same kernel.
+    """
+
+    def of(part: Expr) -> Expr:
+        if not part.free_symbols & vectors:
+            return name_scalar(part)
+        if isinstance(part, Symbol):
+            return part
+        if isinstance(part, Add):
+            terms = sorted((_split(term, vectors) for term in part.args), key=_by_vector)
+            constant = Add(*(scalar for scalar, vector in terms if vector == 1))
+            products = [product(scalar, vector) for scalar, vector in terms if vector != 1]
+            return Add(name_scalar(constant) if constant != 0 else constant, *products)
+        if isinstance(part, Mul):
+            return product(*_split(part, vectors))
+        return part.func(*(of(argument) for argument in part.args))
+
+    def product(scalar: Expr, vector: Expr) -> Expr:
+        named = name_scalar(scalar)
+        factors = sorted(Mul.make_args(vector), key=default_sort_key)
+        return Mul(named, *(of(each) for each in factors))
+
+    return of(expression)
+
+
+def roots(
+    expression: Expr, vectors: Vectors, fresh: Callable[[str], Symbol]
+) -> tuple[list[Assignment], Expr]:
+    """Local roots and the expression in them: ``x**(-3/2)`` is ``r**3`` with ``r = x**(-1/2)``."""
+    exponents: dict[Expr, set[Expr]] = {}
+    for atom in expression.atoms(Pow):
+        if atom.base.free_symbols & vectors and isinstance(atom.exp, Rational):
+            exponents.setdefault(atom.base, set()).add(atom.exp)
+    definitions: list[Assignment] = []
+    named: dict[tuple[Expr, Expr], Symbol] = {}
+
+    def root(base: Expr, exponent: Expr) -> Symbol:
+        if (base, exponent) not in named:
+            value = Pow(of(base), exponent)
+            if exponent == -HALF and HALF in exponents[base]:
+                value = 1 / root(base, HALF)
+            named[base, exponent] = fresh("r" if exponent < 0 else "q")
+            definitions.append((named[base, exponent], value))
+        return named[base, exponent]
+
+    def of(part: Expr) -> Expr:
+        if isinstance(part, Pow) and part.base in exponents and isinstance(part.exp, Rational):
+            return power(part.base, part.exp)
+        return part.func(*(of(argument) for argument in part.args)) if part.args else part
+
+    def power(base: Expr, exponent: Rational) -> Expr:
+        half = any(each.q == 2 for each in exponents[base])
+        if exponent.q > 2 or (exponent.p > 0 and exponent.q == 1):
+            return Pow(of(base), exponent)
+        if exponent > 0:
+            return root(base, HALF) ** exponent.p
+        unit = -HALF if half else S.NegativeOne
+        return Pow(root(base, unit), exponent / unit)
+
+    return definitions, of(expression)
+
+
+def factor(expression: Expr, vectors: Vectors) -> Expr:
+    """``c1 r**3 + c2 r`` as ``r (c1 r**2 + c2)``, everywhere in the expression."""
+    if not expression.args:
+        return expression
+    parts = [factor(argument, vectors) for argument in expression.args]
+    if not isinstance(expression, Add):
+        return expression.func(*parts)
+    powers = [_powers(term, vectors) for term in parts]
+    shared = {symbol: min(each.get(symbol, 0) for each in powers) for symbol in set[Symbol]().union(*powers)}
+    common = Mul(*(symbol**count for symbol, count in shared.items() if count > 0))
+    if common == 1:
+        return Add(*parts)
+    return Mul(common, Add(*(term / common for term in parts)))
+
+
+def share(
+    assignments: Sequence[Assignment], output: Expr, fresh: Callable[[str], Symbol]
+) -> tuple[list[Assignment], Expr]:
+    """Repeated subexpressions as local values, every value after those it is made of."""
+    names = [name for name, _ in assignments]
+    replacements, reduced = cse(
+        [*(value for _, value in assignments), output], symbols=_stream(fresh, "t"), list=False
+    )
+    found = [*replacements, *zip(names, reduced[:-1], strict=True)]
+    return _in_order(found), reduced[-1]
+
+
+def _stream(fresh: Callable[[str], Symbol], stem: str) -> Iterator[Symbol]:
+    while True:
+        yield fresh(stem)
+
+
+def _in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
+    waiting = dict(assignments)
+    ordered: list[Assignment] = []
+
+    def place(name: Symbol) -> None:
+        value = waiting.pop(name)
+        for needed in sorted(value.free_symbols & set(waiting), key=lambda symbol: symbol.name):
+            if needed in waiting:
+                place(needed)
+        ordered.append((name, value))
+
+    while waiting:
+        place(next(iter(waiting)))
+    return ordered
+
+
+def _split(term: Expr, vectors: Vectors) -> tuple[Expr, Expr]:
+    """``(scalar, vector)`` factors of a term."""
+    factors = Mul.make_args(term)
+    scalars = [each for each in factors if not each.free_symbols & vectors]
+    return Mul(*scalars), Mul(*(each for each in factors if each.free_symbols & vectors))
+
+
+def _by_vector(parts: tuple[Expr, Expr]) -> Any:
+    return default_sort_key(parts[1])
+
+
+def _powers(term: Expr, vectors: Vectors) -> dict[Symbol, int]:
+    """The symbols of a product with their positive whole exponents; scalars are not counted."""
+    found: dict[Symbol, int] = {}
+    for each in Mul.make_args(term):
+        base, exponent = each.as_base_exp()
+        if isinstance(base, Symbol) and exponent.is_Integer and exponent > 0 and base in vectors:
+            found[base] = int(exponent)
+    return found
+
+
+def _free(assignments: Sequence[Assignment], output: Expr) -> set[Symbol]:
+    names = {name for name, _ in assignments}
+    return set(output.free_symbols).union(*(value.free_symbols for _, value in assignments)) - names

@@ -1,0 +1,1 @@
+"""One folder for each language that a program is spelled in."""

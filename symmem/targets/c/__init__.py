@@ -1,0 +1,1 @@
+"""The C target, and the libraries that are built from it."""

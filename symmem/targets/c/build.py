@@ -1,0 +1,190 @@
+"""Built kernels: a library with its headers, package files and Python modules.  The only caller of a compiler.
+
+include/symmem_adamw.h   lib/libsymmem_adamw.so, .a   lib/pkgconfig/symmem-adamw.pc
+lib/cmake/symmem-adamw/  python/symmem_adamw.py
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from symmem import __version__
+from symmem.derivation.derivation import Derivation
+from symmem.errors import CompilerError, SymmemError, quote
+from symmem.output.files import make_folder, write_whole
+from symmem.output.rendering import render
+from symmem.targets.c.source import CFiles, c_files, c_name
+from symmem.targets.c.wrapper import kernel_module
+from symmem.targets.numpy.module import numpy_module
+
+FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fPIC")
+"""A shipped library is built for every processor of its kind: nothing here names the builder's own."""
+OPENMP = "-fopenmp"
+LOG = "symmem-build.log"
+SHARED = ".dylib" if sys.platform == "darwin" else ".so"
+
+
+@dataclass(frozen=True)
+class Package:
+    """How the library is found: ``symmem-adamw`` by pkg-config and CMake, ``libsymmem_adamw`` by a linker."""
+
+    name: str
+    library: str
+    target: str
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Package:
+        name = names[0] if len(names) == 1 else "kernels"
+        return cls(f"symmem-{name}", f"symmem_{c_name(name)}", f"symmem::{c_name(name)}")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The compiler ``CC``, then ``cc``; the archiver ``AR``, then ``ar``; and whether there are threads."""
+
+    compiler: tuple[str, ...]
+    archiver: tuple[str, ...]
+    openmp: bool
+
+    @classmethod
+    def found(cls, scratch: Path) -> Toolchain:
+        compiler = _tool("CC", "cc", "C compiler")
+        return cls(compiler, _tool("AR", "ar", "archiver"), _accepts_openmp(compiler, scratch))
+
+    @property
+    def threads(self) -> tuple[str, ...]:
+        return (OPENMP,) if self.openmp else ()
+
+
+def build(derivations: Sequence[Derivation], folder: str) -> Path:
+    """Compiles the kernels and lays them out in the folder; nothing is changed there unless all succeeds."""
+    names = [derivation.optimizer.name for derivation in derivations]
+    for name in names:
+        if names.count(name) > 1:
+            raise SymmemError(f"{quote(name)} is given twice; give each optimizer once")
+    sources = [c_files(derivation) for derivation in derivations]
+    package, target = Package.of(names), Path(folder)
+    if target.exists() and not target.is_dir():
+        raise SymmemError(f"{quote(folder)} is not a directory; choose another place with -o")
+    with tempfile.TemporaryDirectory(prefix="symmem-") as scratch:
+        made = Path(scratch) / "made"
+        tools = Toolchain.found(Path(scratch))
+        _lay_out_texts(derivations, sources, package, made)
+        try:
+            _compile(tools, sources, package, made)
+        except subprocess.CalledProcessError as error:
+            raise CompilerError(_complaint(error, target)) from None
+        _package_files(package, made, tools)
+        _install(made, target)
+    return target
+
+
+def _tool(variable: str, name: str, what: str) -> tuple[str, ...]:
+    chosen = shlex.split(os.environ.get(variable, "")) or [name]
+    if shutil.which(chosen[0]) is None:
+        raise SymmemError(f"there is no {what} {quote(chosen[0])}; install one, or name it in {variable}")
+    return tuple(chosen)
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    subprocess.run(
+        command, cwd=folder, check=True, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+def _accepts_openmp(compiler: Sequence[str], scratch: Path) -> bool:
+    """Whether a program with threads can be compiled and linked."""
+    text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+    (scratch / "probe.c").write_text(text, encoding="utf-8")
+    try:
+        _run([*compiler, OPENMP, "probe.c", "-o", "probe"], scratch)
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def _lay_out_texts(
+    derivations: Sequence[Derivation], sources: Sequence[CFiles], package: Package, made: Path
+) -> None:
+    for part in ("include", "lib", "python"):
+        (made / part).mkdir(parents=True)
+    for derivation, files in zip(derivations, sources, strict=True):
+        stem = Path(files.header_name).stem
+        texts = {
+            made / "include" / files.header_name: files.header,
+            made / "python" / f"{stem}.py": kernel_module(derivation, package.library),
+            made / "python" / f"_{stem}.py": numpy_module(derivation),
+        }
+        for place, text in texts.items():
+            place.write_text(text, encoding="utf-8")
+
+
+def _compile(tools: Toolchain, sources: Sequence[CFiles], package: Package, made: Path) -> None:
+    scratch, compiler = made.parent, tools.compiler
+    objects = []
+    for files in sources:
+        (scratch / files.source_name).write_text(files.source, encoding="utf-8")
+        objects.append(str(Path(files.source_name).with_suffix(".o")))
+        places = (f"-I{made / 'include'}", "-c", files.source_name, "-o", objects[-1])
+        _run([*compiler, *FLAGS, *tools.threads, *places], scratch)
+    shared = f"lib{package.library}{SHARED}"
+    # The name by which programs find it again, wherever the folder is moved.
+    own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
+    library = ("-lm", "-o", str(made / "lib" / shared))
+    _run([*compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *library], scratch)
+    _run([*tools.archiver, "rcs", str(made / "lib" / f"lib{package.library}.a"), *objects], scratch)
+
+
+def _complaint(error: subprocess.CalledProcessError, target: Path) -> str:
+    """The compiler's words go to a file, whose name is in the message."""
+    log = target / LOG
+    words = f"{shlex.join(map(str, error.cmd))}\n\n{error.output or ''}"
+    make_folder(str(target))
+    write_whole(str(log), words)
+    return f"the compiler {error.cmd[0]} rejected the code; its message is in {log}"
+
+
+def _package_files(package: Package, made: Path, tools: Toolchain) -> None:
+    values = {
+        "name": package.name,
+        "library": package.library,
+        "target": package.target,
+        "version": __version__,
+        "threads": "".join(f" {flag}" for flag in tools.threads),
+        "openmp": tools.openmp,
+        "ending": SHARED,
+    }
+    places = {
+        "package.pc": made / "lib" / "pkgconfig" / f"{package.name}.pc",
+        "config.cmake": made / "lib" / "cmake" / package.name / f"{package.name}-config.cmake",
+        "version.cmake": made / "lib" / "cmake" / package.name / f"{package.name}-config-version.cmake",
+    }
+    for template, place in places.items():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(render(f"kernels/{template}.jinja", values), encoding="utf-8")
+
+
+def _install(made: Path, target: Path) -> None:
+    """Every file in its place, in one step each; a library that is in use stays what it was."""
+    try:
+        for source in sorted(path for path in made.rglob("*") if path.is_file()):
+            place = target / source.relative_to(made)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            beside = place.with_name(f".{place.name}.new")
+            shutil.copyfile(source, beside)
+            shutil.copymode(source, beside)
+            os.replace(beside, place)
+        (target / LOG).unlink(missing_ok=True)
+    except OSError as error:
+        raise SymmemError(
+            f"{quote(str(target))} cannot be written ({error.strerror}); choose another place with -o"
+        ) from None

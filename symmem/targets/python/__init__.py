@@ -1,0 +1,1 @@
+"""What the targets in Python share: printer, writer and module."""

@@ -1,0 +1,261 @@
+r"""What pdflatex says of everything that is emitted for papers: no error, no overfull box, nothing undefined.
+
+Also what a person meets at the command line: the files, the author's own notation, a compiler that is missing or that
+rejects the document.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import run
+from truth import ZOO, load
+
+import symmem
+from symmem.documents.comparison import as_latex, compared
+from symmem.documents.paper import compilation as typeset
+from symmem.documents.paper.bibliography import bibtex, works_of
+from symmem.documents.paper.compilation import typeset_document
+from symmem.documents.paper.escaping import typeset as tex_text
+from symmem.documents.paper.fragment import latex_report
+from symmem.documents.paper.macros import MACROS
+from symmem.documents.paper.section import macros_file, paper_section, standalone
+from symmem.notation.latex import latex_lines
+from symmem.notation.tex_size import width
+
+PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{lmodern,amsmath,amssymb,amsthm,booktabs,longtable,cleveref}"
+NASTY = r"A&B 100% of #1_{x}^2 ~$\alpha$ <é, Ł, ß, β, 中> \end{document}"
+COMPLAINTS = re.compile(
+    r"^(?:!|Overfull|LaTeX Warning: .*(?:undefined|multiply|Rerun)|Missing character).*", re.MULTILINE
+)
+
+
+def document(body: str, options: str = "", before: str = "") -> str:
+    head = rf"\documentclass{options}{{article}}{PACKAGES}{before}"
+    return f"{head}\n{macros_file()}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
+
+
+def complaints(source: str) -> list[str]:
+    result = typeset_document(source, {})
+    found = COMPLAINTS.findall(result.log)
+    return found or ([] if result.pdf and result.pdf.startswith(b"%PDF") else ["no PDF"])
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [(name, order) for name in ZOO for order in (1, 2)] + [("heavyball", 3), ("lion-k", 3)]
+)
+def test_the_standalone_document_compiles(name: str, order: int) -> None:
+    assert complaints(standalone(symmem.derive(load(name), order))) == []
+
+
+def test_the_log_is_read_for_complaints() -> None:
+    """The test of the test: an overfull line, an undefined reference and an error are seen."""
+    wide = r"\begin{align*} " + "+".join([r"\frac{abc}{def}"] * 30) + r" \end{align*}"
+    for body in (wide, r"\cref{nowhere}", r"\cite{nobody}", r"\undefined"):
+        assert complaints(document(body)) != [], body
+
+
+@pytest.mark.parametrize("size", ["[10pt]", "[11pt]", "[12pt]"])
+def test_the_section_fits_every_size_of_article(size: str) -> None:
+    body = paper_section(symmem.derive(load("adamw"), 2)) + paper_section(symmem.derive(load("lion-k")))
+    works = "".join(rf"\bibitem{{{key}}}" for key in ("loshchilov2019", "chen2024", "cattaneo2025"))
+    body += rf"\begin{{thebibliography}}{{9}}{works}\end{{thebibliography}}"
+    assert complaints(document(body, size)) == []
+
+
+def test_the_fragments_fit() -> None:
+    body = "\n".join(latex_report(symmem.derive(load(name)), "n") for name in ZOO)
+    assert complaints(document(body)) == []
+
+
+def test_the_comparison_fits() -> None:
+    assert complaints(document(as_latex(compared([symmem.derive(load(name)) for name in ZOO])))) == []
+
+
+def test_the_model_of_widths_is_that_of_tex() -> None:
+    """No line is wider in print than the model says, by more than 2%; on the whole it is within 5%."""
+    lines = set()
+    for name in ("heavyball", "nesterov", "rmsprop", "adam-torch", "adamw", "lion", "lion-k"):
+        optimizer = load(name)
+        derivation = symmem.derive(optimizer, 2)
+        for value in (derivation.F, derivation.M, *derivation.coefficients, *derivation.modified_equation):
+            lines |= set(
+                latex_lines(value, names=optimizer.symbols, functions=optimizer.function_symbols, ems=28)
+            )
+    wide = sorted(line for line in lines if width(line) > 8)
+    boxes = [
+        rf"\setbox0\hbox{{$\displaystyle {line}$}}\typeout{{width {number} \the\wd0}}"
+        for number, line in enumerate(wide)
+    ]
+    log = typeset_document(document("\n".join(boxes)), {}).log
+    measured = {int(m[1]): float(m[2]) / 10 for m in re.finditer(r"width (\d+) ([\d.]+)pt", log)}
+    assert len(measured) == len(wide) > 150
+    ratios = [width(line) / measured[number] for number, line in enumerate(wide)]
+    assert min(ratios) > 0.98
+    assert 1 < sum(ratios) / len(ratios) < 1.05
+    assert max(measured.values()) < 28.2
+
+
+def declaration(**changes: str) -> str:
+    lines = {"name": "mine", "title": "Mine", "reference": "", "phi": "m1"} | changes
+    head = "\n".join(f"{key} = '{value}'" for key, value in lines.items())
+    return head + "\n[[momentum]]\ng = 'grad'\nbeta = '0.9'\nb = '1 - 0.9'\n"
+
+
+ODD = {
+    "symbols and functions": r"""
+name = "odd"
+phi = "m1 + f(m2) + m3 + m4 + m5 + tanh(m6)"
+[parameters]
+beta = { default = 0.5, latex = '\\hat{\\beta}^{2}', range = "[0, 1)" }
+kappa = { default = 0.5, latex = '\\kappa' }
+some_name = { default = 0.5 }
+[functions]
+f = { latex = 'f' }
+""".replace("\\\\", "\\")
+    + "".join(f"[[momentum]]\ng = '{g}'\nbeta = '{beta}'\nb = '{b}'\n" for g, beta, b in (
+        ("grad", "beta", "1"), ("grad*theta**2", "0", "kappa"), ("theta", "0.9", "some_name"), ("grad", "1/3", "1"),
+        ("sin(theta)", "beta**2", "1"), ("grad", "0", "1"),
+    )),
+    "no limit": "name = 'odd'\nphi = 'm1'\n[[momentum]]\ng = 'grad'\nbeta = '1/2'\nb = 'n + 1'\n",
+    "no shift": "name = 'odd'\nphi = 'm1'\n[[momentum]]\ng = 'grad'\nbeta = '1/2'\nb = '1 + 1/(n + 1)'\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", ODD)
+def test_what_the_zoo_does_not_have_compiles_too(which: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text(ODD[which], encoding="utf-8")
+    assert complaints(standalone(symmem.derive(load(str(tmp_path / "odd.toml"))))) == []
+
+
+def test_special_characters_are_harmless(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(declaration(title=NASTY, reference=NASTY), encoding="utf-8")
+    optimizer = load(str(tmp_path / "mine.toml"))
+    source = standalone(symmem.derive(optimizer))
+    assert source.isascii()
+    assert complaints(source) == []
+    assert r"A\&B 100\% of \#1\_\{x\}\textasciicircum{}2" in source
+    assert r"\'{e}" in source
+    assert "[U+4E2D]" in source
+    assert optimizer.reference not in bibtex(works_of(optimizer))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Méthode", r"M\'{e}thode"), ("naïve", r"na\"{\i}ve"), ("Erdős", r"Erd\H{o}s"), ("ﬁ", "fi"),
+        ("a–b", "a--b"), ("α", r"\ensuremath{\alpha}"), ("x_1 & y", r"x\_1 \& y"), ("\\", r"\textbackslash{}"),
+    ],
+)  # fmt: skip
+def test_letters_beyond_ascii(words: str, expected: str) -> None:
+    assert tex_text(words) == expected
+
+
+def test_the_bibliography_is_read_by_bibtex(tmp_path: Path) -> None:
+    works = {work.key: work for name in ZOO for work in works_of(load(name))}
+    (tmp_path / "all.bib").write_text(bibtex(list(works.values())), encoding="utf-8")
+    commands = "\n".join([r"\citation{*}", r"\bibstyle{plain}", r"\bibdata{all}"])
+    (tmp_path / "all.aux").write_text(commands, encoding="utf-8")
+    done = subprocess.run(
+        ["bibtex", "all"], cwd=tmp_path, capture_output=True, check=False, text=True, timeout=60
+    )
+    assert (done.returncode, "Warning" in done.stdout, "error" in done.stdout) == (0, False, False), (
+        done.stdout
+    )
+    assert (tmp_path / "all.bbl").read_text().count(r"\bibitem") == len(works) == 11
+
+
+# the command line
+
+
+def test_the_files_are_written_and_listed(tmp_path: Path) -> None:
+    done = run("emit", "adamw", "--target", "latex", "-o", "x.tex", cwd=tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, [b"x.tex", b"x.bib", b"symmem-macros.tex"])
+    body = (tmp_path / "x.tex").read_text()
+    assert body == paper_section(symmem.derive(load("adamw")))
+    assert "@inproceedings{loshchilov2019," in (tmp_path / "x.bib").read_text()
+    author = rf"\documentclass{{article}}{PACKAGES}\input{{symmem-macros}}\begin{{document}}\input{{x}}\end{{document}}"
+    beside = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    found = COMPLAINTS.findall(typeset_document(author, beside).log)
+    assert [line for line in found if "Citation" not in line and "undefined references" not in line] == []
+
+
+def test_the_notation_is_changed_in_one_place(tmp_path: Path) -> None:
+    """An author's symmem-macros.tex stays; what a newer version needs is added; the standalone document reads it."""
+    mine = "\\newcommand{\\loss}{\\ell}\\newcommand{\\lr}{\\eta}\n"
+    (tmp_path / "symmem-macros.tex").write_text(mine)
+    done = run("emit", "adamw", "--target", "latex", "--pdf", "-o", "x.tex", cwd=tmp_path)
+    assert done.returncode == 0
+    kept = (tmp_path / "symmem-macros.tex").read_text()
+    assert kept.startswith(mine)
+    assert (
+        kept.count(r"command{\loss}") == kept.count(r"command{\btheta}") == kept.count(r"command{\norm}") == 1
+    )
+    again = run("emit", "adamw", "--target", "latex", "-o", "x2.tex", cwd=tmp_path)
+    assert (again.returncode, (tmp_path / "symmem-macros.tex").read_text()) == (0, kept)
+    shown = (
+        (tmp_path / "x.tex").read_text().replace(r"\end{document}", r"\typeout{\meaning\loss}\end{document}")
+    )
+    assert r"macro:->\ell" in typeset_document(shown, {"symmem-macros.tex": kept}).log
+    assert r"macro:->\mathcal {L}" in typeset_document(shown, {}).log
+
+
+def test_no_symbol_is_written_without_its_macro() -> None:
+    section = paper_section(symmem.derive(load("adamw"), 2))
+    for macro in MACROS:
+        if len(macro.definition) > 1 and not macro.arguments and macro.definition != r"^{\top}":
+            assert macro.definition not in section, macro
+    assert not re.search(
+        r"(?<![A-Za-z\\])h(?![A-Za-z])", "".join(re.findall(r"\\begin\{align.*?\\end", section, re.S))
+    )
+
+
+def test_standard_output_without_a_file() -> None:
+    section = run("emit", "heavyball", "--target", "latex").stdout.decode()
+    assert section.startswith("% HeavyBall")
+    whole = run("emit", "heavyball", "--target", "latex", "--standalone").stdout.decode()
+    assert whole.startswith(r"\documentclass")
+    assert complaints(whole) == []
+
+
+def test_a_pdf_is_written(tmp_path: Path) -> None:
+    done = run(
+        "emit", "heavyball", "--target", "latex", "--order", "3", "--pdf", "-o", "hb.tex", cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout.split()[-1]) == (0, b"hb.pdf")
+    assert (tmp_path / "hb.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--pdf"], "-o"), (["-o", "x.bib"], ".tex"), (["-o", "symmem-macros.tex"], ".tex"),
+        (["-o", "nowhere/x.tex"], "nowhere"), (["--order", "0"], "order"),
+    ],
+)  # fmt: skip
+def test_an_error_of_emit_is_one_line(arguments: list[str], word: str, tmp_path: Path) -> None:
+    done = run("emit", "adamw", "--target", "latex", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert word in done.stderr.decode()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    done = run("emit", "adamw", "--target", "latex", "--pdf", "-o", "x.tex", cwd=tmp_path)
+    assert done.returncode == 2
+    assert typeset.PACKAGES in done.stderr.decode()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rejected_document_keeps_its_log(tmp_path: Path) -> None:
+    (tmp_path / "symmem-macros.tex").write_text("\\newcommand{\\loss}{\\nosuchmacro}\n")
+    done = run("emit", "adamw", "--target", "latex", "--pdf", "-o", "x.tex", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert "x.log" in done.stderr.decode()
+    assert "nosuchmacro" in (tmp_path / "x.log").read_text()
+    assert not (tmp_path / "x.pdf").exists()

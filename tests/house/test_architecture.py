@@ -1,0 +1,200 @@
+"""The architecture, from the source text: who imports whom, what is never called, how long a module is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "symmem"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+BELOW = {
+    "algebra": set(),
+    "notation": {"algebra"},
+    "declaration": {"algebra", "notation"},
+    "method": {"algebra", "declaration"},
+    "derivation": {"algebra", "method", "declaration", "documents", "notation"},
+    "output": set(),
+    "documents": {"algebra", "notation", "declaration", "method", "derivation", "output"},
+    "program": {"algebra", "declaration", "method", "derivation"},
+    "targets": {
+        "algebra",
+        "notation",
+        "declaration",
+        "method",
+        "derivation",
+        "documents",
+        "program",
+        "output",
+    },
+    "verification": {"declaration", "notation"},
+}
+"""DESIGN.md's arrows, followed through.  ``output`` renders templates and writes files; verification shares no code
+with algebra, method and derivation."""
+
+LAZY = {"__init__", "__main__", "cli"}
+"""The doors of the package: they may import every room, but only when it is needed."""
+
+HEAVY = {"torch", "jax", "matplotlib"}
+FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "simplify"}
+LONGEST_MODULE = 300
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Every imported name with its module, and whether the import runs when the module is imported."""
+
+    def visit(node: ast.AST, at_import: bool) -> Iterator[tuple[str, bool]]:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, at_import) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            yield from ((f"{base}.{alias.name}", at_import) for alias in node.names)
+        inside = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or for_types(node)
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, at_import and not inside)
+
+    yield from visit(tree, True)
+
+
+def for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).split(".")[-1] == "TYPE_CHECKING"
+
+
+def wrong_arrows(module: str, source: str) -> list[str]:
+    """The imports of a module, named as in `output.rendering`, that the design does not have."""
+    room = module.split(".", maxsplit=1)[0]
+    found = []
+    for target, at_import in imports(ast.parse(source)):
+        parts = target.split(".")
+        if target.startswith("."):
+            found.append(f"{module}: relative import {target}")
+        elif parts[0] != "symmem" or target == "symmem.__version__" or parts[1:2] == ["errors"]:
+            continue
+        elif room in LAZY:
+            if at_import and target not in ("symmem.cli.main", "symmem.cli"):
+                found.append(f"{module}: imports {target} before it is needed")
+        elif len(parts) < 2 or parts[1] not in BELOW[room] | {room}:
+            found.append(f"{module}: imports {target}")
+    return found
+
+
+def wrong_outsiders(module: str, source: str) -> list[str]:
+    """jinja2 outside output.rendering; torch, jax and matplotlib outside training."""
+    found = []
+    for target, _ in imports(ast.parse(source)):
+        outsider = target.split(".")[0]
+        if (outsider == "jinja2" and module != "output.rendering") or (
+            outsider in HEAVY and not module.startswith("training.")
+        ):
+            found.append(f"{module}: imports {outsider}")
+    return found
+
+
+def forbidden_uses(source: str) -> list[str]:
+    """Names, attributes and imports of the functions that no text of a user may come near."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        names = {
+            ast.Name: lambda n: [n.id],
+            ast.Attribute: lambda n: [n.attr],
+            ast.alias: lambda n: [n.name.split(".")[-1]],
+        }.get(type(node), lambda _: [])(node)
+        found += [name for name in names if name in FORBIDDEN_CALLS]
+    return found
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+@pytest.fixture(params=MODULES, ids=name_of)
+def module(request: pytest.FixtureRequest) -> tuple[str, str]:
+    return name_of(request.param), request.param.read_text(encoding="utf-8")
+
+
+def test_the_walk_finds_every_room() -> None:
+    assert {path.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE} == set(BELOW)
+    assert len(MODULES) > 40
+
+
+def test_no_arrow_that_the_design_does_not_have(module: tuple[str, str]) -> None:
+    assert wrong_arrows(*module) == []
+
+
+def test_heavy_packages_stay_where_they_are_needed(module: tuple[str, str]) -> None:
+    assert wrong_outsiders(*module) == []
+
+
+def test_no_text_is_ever_run(module: tuple[str, str]) -> None:
+    assert forbidden_uses(module[1]) == []
+
+
+def test_every_module_says_what_it_is(module: tuple[str, str]) -> None:
+    assert ast.get_docstring(ast.parse(module[1]))
+
+
+def test_modules_are_short(module: tuple[str, str]) -> None:
+    assert len(module[1].splitlines()) <= LONGEST_MODULE
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("algebra.atoms", "from symmem.declaration.parser import parse"),
+        ("algebra.atoms", "from symmem.notation.text import text"),
+        ("notation.text", "from symmem.declaration.optimizer import Optimizer"),
+        ("declaration.parser", "import symmem.derivation.derivation"),
+        ("declaration.parser", "def f():\n    from symmem.derivation.derivation import derive"),
+        ("derivation.gains", "from symmem.targets import registry"),
+        ("derivation.gains", "from symmem.verification.literal import Literal"),
+        ("verification.literal", "from symmem.algebra.atoms import GRAD"),
+        ("verification.literal", "from symmem.derivation.derivation import derive"),
+        ("documents.report", "from symmem.verification.literal import Literal"),
+        ("documents.report", "from symmem.cli import main"),
+        ("documents.report", "from symmem import derive"),
+        ("documents.report", "import symmem"),
+        ("documents.report", "from .words import Label"),
+        ("cli", "from symmem.derivation.derivation import derive"),
+        ("__init__", "from symmem.declaration.loading import load"),
+    ],
+)
+def test_a_wrong_arrow_is_seen(name: str, source: str) -> None:
+    assert len(wrong_arrows(name, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("documents.report", "from symmem import __version__\nfrom symmem.errors import SymmemError"),
+        ("documents.report", "from symmem.derivation.derivation import Derivation"),
+        ("cli", "def f():\n    from symmem.derivation.derivation import derive"),
+        ("cli", "if TYPE_CHECKING:\n    from symmem.derivation.derivation import Derivation"),
+    ],
+)
+def test_a_right_arrow_is_let_through(name: str, source: str) -> None:
+    assert wrong_arrows(name, source) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("documents.report", "import jinja2"),
+        ("cli", "def f():\n    from jinja2 import Environment"),
+        ("verification.literal", "import torch.nn"),
+        ("derivation.gains", "import jax"),
+        ("notation.text", "from matplotlib import pyplot"),
+    ],
+)
+def test_a_heavy_import_is_seen(name: str, source: str) -> None:
+    assert len(wrong_outsiders(name, source)) == 1
+
+
+@pytest.mark.parametrize("name", sorted(FORBIDDEN_CALLS))
+def test_a_forbidden_call_is_seen(name: str) -> None:
+    assert forbidden_uses(f"{name}(text)") == [name]
+    assert forbidden_uses(f"sympy.{name}(text)") == [name]
+    assert forbidden_uses(f"from sympy import {name} as innocent") == [name]
+    assert forbidden_uses(f"run = {name}") == [name]

@@ -1,0 +1,84 @@
+"""The examples run as their first lines say, in a folder of their own, and show what they claim."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SYMMEM = Path(sys.executable).with_name("symmem")
+
+
+def prepared(folder: Path, *commands: str) -> Path:
+    """The folder after the ``symmem`` commands of an example were run in it."""
+    for command in commands:
+        done = subprocess.run(
+            [SYMMEM, *command.split()[1:]], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def commands_of(program: Path) -> list[str]:
+    """The ``symmem`` commands in the docstring of an example."""
+    return re.findall(r"^    (symmem .*)$", program.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def output(program: Path, folder: Path, *arguments: str) -> str:
+    """What the program prints when symmem cannot be imported."""
+    launcher = (
+        "import runpy, sys; sys.modules['symmem'] = None; sys.path.insert(0, '.'); "
+        "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    command = [sys.executable, "-c", launcher, str(program), *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def numbers(text: str) -> dict[str, float]:
+    """``words   number`` lines as a dictionary."""
+    return {
+        words.strip(): float(number) for words, number in re.findall(r"^(.*?)\s\s+(\S+)$", text, re.MULTILINE)
+    }
+
+
+def test_numpy_alone(tmp_path: Path) -> None:
+    program = EXAMPLES / "numpy_only" / "regression.py"
+    found = numbers(output(program, prepared(tmp_path, *commands_of(program))))
+    with_memory, memoryless = (
+        found[f"loss after 400 {how}"] for how in ("steps of AdamW", "memoryless steps")
+    )
+    assert memoryless == pytest.approx(with_memory, abs=2e-4)
+    assert found["distance to AdamW, without correction"] > 5 * found["distance to AdamW, memoryless"]
+
+
+def test_digits(tmp_path: Path) -> None:
+    """AdamW and its memoryless twin stay together, seven times closer than without the correction."""
+    program = EXAMPLES / "digits" / "compare.py"
+    said = output(program, prepared(tmp_path, *commands_of(program)), "--steps", "200")
+    found = {key.removeprefix("distance after 200 steps, "): value for key, value in numbers(said).items()}
+    assert found["memoryless, not corrected"] > 4 * found["memoryless, corrected"] > 0
+    assert (tmp_path / "compare.png").stat().st_size > 20_000
+
+
+def test_training(tmp_path: Path) -> None:
+    """Strength 0 is PyTorch's AdamW on both tasks; on text the others part from it, in opposite directions."""
+    folder = EXAMPLES / "training"
+    shutil.copy(folder / "tasks.py", tmp_path)
+    program = folder / "experiment.py"
+    said = output(program, prepared(tmp_path, *commands_of(program)), "--seeds", "1", "--steps", "6")
+    lines = re.findall(r"^(digits|text): train loss, (.*?)\s+([\d.]+) \+-", said, re.MULTILINE)
+    losses = {(task, method): float(value) for task, method, value in lines}
+    for task in ("digits", "text"):
+        reference = losses[task, "torch.optim.AdamW"]
+        assert losses[task, "AdamW, strength 0"] == pytest.approx(reference, abs=2e-6)
+    reference = losses["text", "torch.optim.AdamW"]
+    less, more = (losses["text", f"AdamW, strength {strength}"] - reference for strength in (-1, 1))
+    assert less * more < 0
+    assert {path.name for path in tmp_path.glob("*.png")} == {"digits.png", "text.png", "beta2.png"}

@@ -1,0 +1,63 @@
+"""Built kernels for the tests: one library of the whole zoo, made once however many workers there are."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+from truth import ZOO, load
+
+import symmem
+from symmem.targets.c.build import build
+
+KERNELS = tuple(name for name in ZOO if not load(name).functions)
+"""The optimizers of the zoo that have a C target."""
+VARIANTS = {
+    "plain": "cc",
+    "streaming": "cc -DSYMMEM_STREAM_BYTES=1 -DSYMMEM_PARALLEL_ENTRIES=1",
+    "portable": "cc -DSYMMEM_PORTABLE",
+}
+"""Compilers: as a user has it; with streaming stores and threads for every length; without wide registers."""
+
+
+def built(shared: Path, names: tuple[str, ...], variant: str = "plain") -> Path:
+    """The folder with the library of these optimizers."""
+    folder = shared / f"kernels-{variant}-{'-'.join(names) if len(names) < 5 else 'zoo'}"
+    with _locked(shared / "kernels.lock"):
+        if not folder.exists():
+            with mock.patch.dict(os.environ, {"CC": VARIANTS[variant]}):
+                build([symmem.derive(load(name)) for name in names], str(folder))
+    return folder
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+@cache
+def module(folder: Path, name: str) -> ModuleType:
+    """The Python module of a built optimizer, as somebody with its path would load it."""
+    path = folder / "python" / f"symmem_{name.replace('-', '_')}.py"
+    specification = importlib.util.spec_from_file_location(f"{folder.name}-{path.stem}", path)
+    assert specification is not None
+    assert specification.loader is not None
+    found = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = found
+    specification.loader.exec_module(found)
+    return found
+
+
+def set_threads(count: int) -> None:
+    ctypes.CDLL("libgomp.so.1").omp_set_num_threads(count)

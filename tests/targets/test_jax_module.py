@@ -1,0 +1,115 @@
+"""The emitted JAX modules under jit and vmap, on pytrees, and as optax transformations."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax_probe
+import numpy as np
+import optax
+import probe
+import pytest
+from truth import LR, ZOO
+
+from symmem.targets.registry import TEXTS
+
+RATE = float(LR)
+
+
+@cache
+def emitted(name: str, order: int = 1, target: str = "jax") -> ModuleType:
+    return probe.module(TEXTS[target](probe.derivation(name, order)))
+
+
+@pytest.mark.parametrize("name", ["adamw", "rmsprop", "heavyball"])
+def test_vmap_over_points_and_steps(name: str) -> None:
+    """A batch of points, each at its own step, against one call for each."""
+    step = emitted(name).step
+    given = jax_probe.calls(name, 1, "step")
+    values = probe.parameters(name)
+    points = jnp.asarray(probe.THETA64) + jnp.linspace(0, 1, 4)[:, None]
+    steps = jnp.array([0, 1, 5, 12])
+    mapped = jax.vmap(lambda theta, n: step(theta, *given, n=n, lr=RATE, **values))(points, steps)
+    numpy_step = emitted(name, 1, "numpy").step
+    for point, n, found in zip(np.asarray(points), steps.tolist(), mapped, strict=True):
+        expected = numpy_step(point, *probe.calls(name, 1, "step"), n=n, lr=RATE, **values)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def cut(theta: Any) -> dict[str, Any]:
+    return {"weights": [theta[:1], theta[1:2].reshape(1, 1)], "bias": theta[2]}
+
+
+def joined(tree: dict[str, Any]) -> Any:
+    return jnp.concatenate([jnp.ravel(leaf) for leaf in (*tree["weights"], tree["bias"])])
+
+
+def tree_loss(tree: dict[str, Any]) -> Any:
+    return jax_probe.loss(joined(tree))
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [*((name, 1) for name in ZOO), ("adamw", 2), ("heavyball", 2), ("lion-k", 2)]
+)
+def test_optax_steps_are_the_steps_on_a_flat_vector(name: str, order: int) -> None:
+    """Three updates of a tree by optax, compiled, against NumPy's step on the flat vector; limit as well."""
+    values = probe.parameters(name)
+    maps = [
+        lambda tree, field=field: cut(field(joined(tree)))
+        for field in jax_probe.calls(name, 0, "memoryless")[1:]
+    ]
+    expected = probe.THETA64
+    for limit in (False, True):
+        transform = getattr(emitted(name, order), f"memoryless_{name.replace('-', '_')}")(
+            *maps, learning_rate=RATE, limit=limit, **values
+        )
+
+        @jax.jit
+        def update(params: Any, state: Any, transform: Any = transform) -> Any:
+            gradients = jax.grad(tree_loss)(params)
+            moves, state = transform.update(gradients, state, params, value_fn=tree_loss)
+            return optax.apply_updates(params, moves), state
+
+        params = cut(jnp.asarray(probe.THETA64))
+        state = transform.init(params)
+        expected = probe.THETA64
+        for n in range(3):
+            params, state = update(params, state)
+            expected = emitted(name, order, "numpy").step(
+                expected, *probe.calls(name, order, "step"), n=None if limit else n, lr=RATE, **values
+            )
+        np.testing.assert_allclose(joined(params), expected, rtol=1e-12)
+
+
+def test_optax_learning_rate_schedule_and_missing_arguments() -> None:
+    transform = emitted("heavyball").memoryless_heavyball(optax.linear_schedule(0.1, 0.0, 10), beta=0.5)
+    params = jnp.asarray(probe.THETA64)
+    state = transform.init(params)
+    gradient = jax.grad(jax_probe.loss)(params)
+    with pytest.raises(ValueError, match="value_fn"):
+        transform.update(gradient, state, params)
+    expected = probe.THETA64
+    for n, rate in enumerate((0.1, 0.09, 0.08)):
+        moves, state = transform.update(
+            jax.grad(jax_probe.loss)(params), state, params, value_fn=jax_probe.loss
+        )
+        params = optax.apply_updates(params, moves)
+        expected = emitted("heavyball", 1, "numpy").step(
+            expected, probe.contraction, probe.contraction, n=n, lr=rate, beta=0.5
+        )
+    np.testing.assert_allclose(params, expected, rtol=1e-6)  # optax's schedules are in float32
+
+
+def test_bad_values_are_named_before_compilation() -> None:
+    theta = jnp.ones(3)
+    given = jax_probe.calls("adamw", 1, "step")
+    with pytest.raises(ValueError, match="beta1"):
+        emitted("adamw").step(theta, *given, lr=0.1, beta1=1.5)
+    with pytest.raises(ValueError, match="n = -2"):
+        emitted("adamw").step(theta, *given, lr=0.1, n=-2)
+    with pytest.raises(TypeError, match="complex"):
+        emitted("adamw").step(theta.astype(complex), *given, lr=0.1)

@@ -1,0 +1,240 @@
+"""symmem build and symmem emit --target c: what is laid out, who can link it, and how it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import compiled
+import numpy as np
+import probe
+import pytest
+from compiled import KERNELS, built, module
+from truth import LR
+
+import symmem
+from symmem.targets.c.source import c_files
+
+ROOT = Path(__file__).resolve().parents[2]
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
+COMPILERS = ("gcc", "clang")
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "symmem", *arguments],
+        check=False, capture_output=True, text=True, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def run(*words: object, folder: Path, **environment: str) -> str:
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=folder, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_strict_compilers_accept_it(tmp_path: Path, name: str, compiler: str) -> None:
+    files = c_files(probe.derivation(name, 1))
+    (tmp_path / files.header_name).write_text(files.header)
+    (tmp_path / files.source_name).write_text(files.source)
+    run(compiler, *STRICT, "-O2", "-c", files.source_name, folder=tmp_path)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["adamw", "rmsprop"])
+def test_sanitizers(tmp_path: Path, name: str, compiler: str) -> None:
+    """AddressSanitizer and UndefinedBehaviorSanitizer, with streaming stores for every length."""
+    files = c_files(probe.derivation(name, 1))
+    (tmp_path / files.header_name).write_text(files.header)
+    (tmp_path / files.source_name).write_text(files.source)
+    shutil.copy(ROOT / "tests" / "support" / "kernel_check.c", tmp_path)
+    sanitize = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    header = ("-include", files.header_name, f"-DOPTIMIZER={name}", "-DSYMMEM_STREAM_BYTES=1")
+    run(
+        compiler,
+        *STRICT,
+        *sanitize,
+        *header,
+        files.source_name,
+        "kernel_check.c",
+        "-lm",
+        "-o",
+        "check",
+        folder=tmp_path,
+    )
+    assert run("./check", folder=tmp_path) == "0 wrong\n"
+
+
+def test_the_layout(tmp_path: Path) -> None:
+    done = command("build", "heavyball", "gd", "-o", str(tmp_path / "kernels"), CC="cc")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    files = {str(path.relative_to(tmp_path / "kernels")) for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {
+        "include/symmem_gd.h",
+        "include/symmem_heavyball.h",
+        "lib/libsymmem_kernels.a",
+        "lib/libsymmem_kernels.so",
+        "lib/pkgconfig/symmem-kernels.pc",
+        "lib/cmake/symmem-kernels/symmem-kernels-config.cmake",
+        "lib/cmake/symmem-kernels/symmem-kernels-config-version.cmake",
+        "python/symmem_gd.py",
+        "python/symmem_heavyball.py",
+        "python/_symmem_gd.py",
+        "python/_symmem_heavyball.py",
+    }
+    names = run("nm", "-D", "--defined-only", "lib/libsymmem_kernels.so", folder=tmp_path / "kernels")
+    exported = {line.split()[-1] for line in names.splitlines()}
+    public = ("memoryless", "direction", "correction", "step")
+    asked = {f"symmem_gd_{name}_{suffix}" for name in public for suffix in ("f32", "f64")}
+    asked |= {f"symmem_gd_{name}" for name in ("params_init", "name", "version", "message", "directions")}
+    assert {name for name in exported if name.startswith("symmem_gd")} == asked
+    assert all(name.startswith("symmem_") for name in exported)
+
+
+@pytest.mark.parametrize("name", ["ema-momentum-debiased", "gd", "lion"])
+def test_the_python_module_is_formatted(shared_folder: Path, name: str) -> None:
+    folder = built(shared_folder, KERNELS) / "python"
+    ruff = [sys.executable, "-m", "ruff"]
+    file = f"symmem_{name.replace('-', '_')}.py"
+    run(*ruff, "format", "--check", "--isolated", "--line-length", "88", file, folder=folder)
+    run(*ruff, "check", "--isolated", "--select", "E,F,W,B", "--line-length", "88", file, folder=folder)
+
+
+def test_emit_writes_header_and_source(tmp_path: Path) -> None:
+    done = command("emit", "rmsprop-torch", "--target", "c", "-o", str(tmp_path / "new" / "c"))
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "new" / "c").iterdir()} == {
+        "symmem_rmsprop_torch.h",
+        "symmem_rmsprop_torch.c",
+    }
+    files = c_files(probe.derivation("rmsprop-torch", 1))
+    assert (tmp_path / "new" / "c" / files.source_name).read_text() == files.source
+    assert done.stdout.split() == [
+        str(tmp_path / "new" / "c" / name) for name in (files.header_name, files.source_name)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["emit", "adamw", "--target", "c"], "add -o DIR"),
+        (["emit", "adamw", "--target", "c", "--order", "2", "-o", "x"], "order 1"),
+        (["emit", "lion-k", "--target", "c", "-o", "x"], "latex, numpy, torch, jax and json"),
+        (["build", "lion-k", "adamw", "-o", "x"], "latex, numpy, torch, jax and json"),
+        (["build", "adamw", "adamw", "-o", "x"], "given twice"),
+        (["build", "adamw", "-o", "file"], "not a directory"),
+        (["build", "adamw"], "-o"),
+        (["build", "-o", "x"], "NAME"),
+        (["build", "nonsense", "-o", "x"], "nonsense"),
+    ],
+)
+def test_bad_input(tmp_path: Path, arguments: list[str], words: str) -> None:
+    (tmp_path / "file").write_text("mine")
+    done = subprocess.run(
+        [sys.executable, "-m", "symmem", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_missing_compiler(tmp_path: Path) -> None:
+    done = command("build", "gd", "-o", str(tmp_path / "x"), CC="no-such-compiler -O2")
+    assert done.returncode == 2
+    assert "no-such-compiler" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_compiler_that_rejects_the_code(tmp_path: Path) -> None:
+    folder = tmp_path / "x"
+    done = command("build", "gd", "-o", str(folder), CC="cc -DSYMMEM_INLINE=nonsense -Werror")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert str(folder / "symmem-build.log") in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["symmem-build.log"]
+    assert "error" in (folder / "symmem-build.log").read_text()
+    assert command("build", "gd", "-o", str(folder)).returncode == 0
+    assert not (folder / "symmem-build.log").exists()
+
+
+def test_clang_builds_it_too(tmp_path: Path) -> None:
+    done = command("build", "adamw", "-o", str(tmp_path / "x"), CC="clang")
+    assert done.returncode == 0, done.stderr
+    found = module(tmp_path / "x", "adamw")
+    exact = probe.truth("adamw", 1, 5)["step"]
+    value = found.step(
+        probe.THETA64, *probe.calls("adamw", 1, "step"), n=5, lr=float(LR), **probe.parameters("adamw")
+    )
+    assert exact.error(value) < 2e-13
+
+
+def example(name: str, folder: Path) -> Path:
+    return Path(shutil.copytree(ROOT / "examples" / name, folder / name))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_c_program_by_pkg_config(shared_folder: Path, tmp_path: Path, compiler: str) -> None:
+    packages = built(shared_folder, ("adamw",)) / "lib" / "pkgconfig"
+    folder = example("c", tmp_path)
+    said = run("make", f"CC={compiler}", "run", folder=folder, PKG_CONFIG_PATH=str(packages))
+    assert f"adamw by symmem {symmem.__version__}" in said
+    # The archive alone: nothing has to be found when the program starts.
+    flags = run(
+        "pkg-config",
+        "--static",
+        "--cflags",
+        "--libs",
+        "symmem-adamw",
+        folder=folder,
+        PKG_CONFIG_PATH=str(packages),
+    )
+    library = packages.parent / "libsymmem_adamw.a"
+    words = [str(library) if word == "-lsymmem_adamw" else word for word in flags.split()]
+    if compiler == "gcc":
+        run(compiler, "train.c", *words, "-o", "static", folder=folder)
+        run("./static", folder=folder)
+
+
+def test_a_cmake_project(shared_folder: Path, tmp_path: Path) -> None:
+    prefix = built(shared_folder, ("lion", "adamw"))
+    folder = example("cmake", tmp_path)
+    run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", folder=folder)
+    run("cmake", "--build", "build", folder=folder)
+    assert "100% tests passed" in run("ctest", "--test-dir", "build", folder=folder)
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_a_cpp_program(shared_folder: Path, tmp_path: Path, compiler: str) -> None:
+    prefix = built(shared_folder, ("adamw",))
+    folder = example("cpp", tmp_path)
+    strict = ("-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic")
+    places = (
+        f"-I{prefix / 'include'}",
+        f"-L{prefix / 'lib'}",
+        "-lsymmem_adamw",
+        f"-Wl,-rpath,{prefix / 'lib'}",
+    )
+    run(compiler, *strict, "correction.cpp", *places, "-o", "correction", folder=folder)
+    assert "refused: out of range: beta1 in [0, 1)" in run("./correction", folder=folder)
+
+
+def test_a_moved_folder_still_works(shared_folder: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(built(shared_folder, ("adamw",)), tmp_path / "elsewhere"))
+    compiled.module.cache_clear()
+    found = module(moved, "adamw")
+    assert np.isfinite(found.memoryless(np.ones(3), np.sin)).all()
+    assert str(moved) in found._library()._name

@@ -1,0 +1,108 @@
+"""The emitted PyTorch optimizer with the path of built kernels: the same steps, by compiled code."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import probe
+import pytest
+import torch
+from compiled import KERNELS, built
+
+from symmem.targets.torch.module import torch_module
+
+CLASSES = {"adamw": "MemorylessAdamW", "rmsprop": "MemorylessRMSprop", "nesterov": "MemorylessNesterov"}
+
+
+def emitted(name: str) -> ModuleType:
+    made = probe.module(torch_module(probe.derivation(name, 1)))
+    made.__name__ = f"emitted_{name}"
+    for value in vars(made).values():
+        if isinstance(value, type) and value.__module__ == "emitted":
+            value.__module__ = made.__name__
+    sys.modules[made.__name__] = made
+    return made
+
+
+def path_of(shared: Path, name: str) -> str:
+    return str(built(shared, KERNELS) / "python" / f"symmem_{name}.py")
+
+
+def problem(dtype: torch.dtype) -> tuple[torch.nn.Module, Callable[[], torch.Tensor]]:
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3)).to(dtype)
+    x, y = torch.randn(20, 5, dtype=dtype), torch.randn(20, 3, dtype=dtype)
+    return net, lambda: (net(x) - y).square().mean()
+
+
+def trained(module: ModuleType, name: str, dtype: torch.dtype, **more: object) -> torch.Tensor:
+    net, closure = problem(dtype)
+    optimizer = getattr(module, CLASSES[name])(net.parameters(), lr=1e-4, **more)
+    for _ in range(6):
+        optimizer.step(closure)
+    return torch.cat([p.detach().view(-1) for p in net.parameters()])
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"limit": True}, {"maximize": True}, {"hvp": "central-difference"}], ids=str
+)
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_same_steps(shared_folder: Path, name: str, change: dict[str, object]) -> None:
+    module, path = emitted(name), path_of(shared_folder, name)
+    used = []
+    operators = module._operators(path)
+    step = operators.step_
+
+    def counted(*arguments: object) -> None:
+        used.append(len(arguments))
+        step(*arguments)
+
+    operators.step_ = counted
+    compiled = trained(module, name, torch.float64, kernels=path, **change)
+    assert len(used) == 6 * 4  # six steps of four tensors
+    plain = trained(module, name, torch.float64, **change)
+    assert (compiled - plain).abs().max() < (1e-6 if "hvp" in change else 1e-11)
+
+
+def test_float32_and_what_falls_back(shared_folder: Path) -> None:
+    module, path = emitted("adamw"), path_of(shared_folder, "adamw")
+    single = trained(module, "adamw", torch.float32, kernels=path)
+    assert (single - trained(module, "adamw", torch.float32)).abs().max() < 1e-4
+    half = trained(module, "adamw", torch.bfloat16, kernels=path)
+    assert torch.equal(half, trained(module, "adamw", torch.bfloat16))
+    net, closure = problem(torch.float64)
+    other, second = problem(torch.float64)
+    made = []
+    for model, loss, more in ((net, closure, {"kernels": path}), (other, second, {})):
+        groups = [
+            {"params": list(model[0].parameters()), "lr": 1e-3},
+            {"params": list(model[2].parameters())},
+        ]
+        optimizer = module.MemorylessAdamW(groups, lr=1e-2, **more)
+        for _ in range(3):
+            optimizer.step(loss)
+        made.append(torch.cat([p.detach().view(-1) for p in model.parameters()]))
+    assert torch.equal(*made)  # different rates: the formulas of the module
+
+
+def test_it_is_copied_and_kept(shared_folder: Path) -> None:
+    module, path = emitted("adamw"), path_of(shared_folder, "adamw")
+    net, closure = problem(torch.float64)
+    optimizer = module.MemorylessAdamW(net.parameters(), kernels=path)
+    optimizer.step(closure)
+    assert copy.deepcopy(optimizer).kernels == path
+    assert pickle.loads(pickle.dumps(optimizer)).kernels == path
+
+
+def test_the_wrong_kernels_are_refused(shared_folder: Path, tmp_path: Path) -> None:
+    module = emitted("adamw")
+    net, _ = problem(torch.float64)
+    with pytest.raises(ValueError, match="kernels of rmsprop, not of adamw"):
+        module.MemorylessAdamW(net.parameters(), kernels=path_of(shared_folder, "rmsprop"))
+    with pytest.raises((ValueError, OSError)):
+        module.MemorylessAdamW(net.parameters(), kernels=str(tmp_path / "nothing.py"))

@@ -1,1 +1,1 @@
-"""The results in the order in which a person reads them, and their renderings for terminal, notebook, paper and JSON."""
+"""The results in the order in which a person reads them; terminal, notebook, paper and JSON render them."""

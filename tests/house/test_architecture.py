@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,12 +32,17 @@ BELOW = {
         "output",
     },
     "verification": {"declaration", "notation"},
+    "training": {"declaration", "derivation", "targets"},
 }
 """DESIGN.md's arrows, followed through.  ``output`` renders templates and writes files; verification shares no code
 with algebra, method and derivation."""
 
 DOORS = {"__init__": set(), "__main__": {"cli"}, "cli": {"cli"}}
 """The doors of the package: they may import every room, but only when it is needed; with what each needs at once."""
+
+RUNTIME = "training.runtime."
+"""The PyTorch runtime: copied beside emitted modules, to machines without symmem.  It imports torch and, by relative
+imports, itself."""
 
 HEAVY = {"torch", "jax", "matplotlib"}
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "simplify"}
@@ -69,7 +75,11 @@ def wrong_arrows(module: str, source: str) -> list[str]:
     found = []
     for target, at_import in imports(ast.parse(source)):
         parts = target.split(".")
-        if target.startswith("."):
+        if module.startswith(RUNTIME):
+            beside = target.startswith(".") and not target.startswith("..")
+            if not beside and parts[0] not in {"torch", *sys.stdlib_module_names}:
+                found.append(f"{module}: imports {target}")
+        elif target.startswith("."):
             found.append(f"{module}: relative import {target}")
         elif parts[0] != "symmem" or target == "symmem.__version__" or parts[1:2] == ["errors"]:
             continue
@@ -160,6 +170,11 @@ def test_modules_are_short(module: tuple[str, str]) -> None:
         ("documents.report", "from symmem import derive"),
         ("documents.report", "import symmem"),
         ("documents.report", "from .words import Label"),
+        ("training.by_name", "from .runtime.probe import probe"),
+        ("training.runtime.step", "from symmem.errors import SymmemError"),
+        ("training.runtime.step", "from symmem.training.runtime.groups import Part"),
+        ("training.runtime.step", "from ..by_name import Memoryless"),
+        ("training.runtime.step", "import sympy"),
         ("cli.derive", "from symmem.derivation.derivation import derive"),
         ("__init__", "from symmem.declaration.loading import load"),
         ("__init__", "from symmem.cli import main"),
@@ -174,6 +189,7 @@ def test_a_wrong_arrow_is_seen(name: str, source: str) -> None:
     [
         ("documents.report", "from symmem import __version__\nfrom symmem.errors import SymmemError"),
         ("documents.report", "from symmem.derivation.derivation import Derivation"),
+        ("training.runtime.step", "import math\nfrom torch import Tensor\n\nfrom .groups import Part"),
         ("cli.derive", "from symmem.cli.options import NAME"),
         ("cli.derive", "def f():\n    from symmem.derivation.derivation import derive"),
         ("cli.derive", "if TYPE_CHECKING:\n    from symmem.derivation.derivation import Derivation"),

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import spawn
+from command import run, spawn
 from machine import needs
 from markdown import REPOSITORY, Document
 
@@ -74,7 +74,7 @@ def test_commands_end_well(document: Document, folder: Path) -> None:
         elif command not in SHELL:
             assert program == "symmem", command
             require(arguments)
-            done = spawn(*arguments, cwd=folder)
+            done = run(*arguments, cwd=folder)
             assert done.returncode == 0, (command, done.stderr)
 
 

@@ -30,10 +30,10 @@ _OPTIONS = (
 
 def memory_values(derivation: Derivation, writer: PythonWriter) -> dict[str, object]:
     """The values that the templates of the optimizer with memory take; there is none beyond order 1."""
-    optimizer = derivation.optimizer
+    optimizer, method = derivation.optimizer, derivation.method
     if derivation.order > 1:
         return {"memory_functions": []}
-    form, running, implicit = group_form(optimizer), running_form(optimizer), regulariser(optimizer)
+    form, running, implicit = group_form(method), running_form(method), regulariser(method)
     finite, limit = frozen_parameters(derivation)
     spelled = {} if optimizer.torch is None else optimizer.torch.state
     options = {} if optimizer.torch is None else optimizer.torch.options

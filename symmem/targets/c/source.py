@@ -20,6 +20,7 @@ from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.code import INDENT, WIDTH, Internal, NumberWriter, PassWriter
 from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
 from symmem.targets.c.program import CProgram, Pass, Passes, c_program
+from symmem.targets.registry import Options
 
 TYPES = (("double", "f64"), ("float", "f32"))
 DRIVERS = (
@@ -278,3 +279,9 @@ def _conditions(parameter: Parameter) -> list[str]:
     if interval.upper != oo:
         found.append(f"{value} {'<' if interval.upper_open else '<='} {float(interval.upper)!r}")
     return found
+
+
+def emit(derivation: Derivation, output: str | None, options: Options) -> str:  # noqa: ARG001
+    """Writes header and source into a folder; lists them."""
+    assert output is not None
+    return "".join(f"{path}\n" for path in write_c(derivation, output))

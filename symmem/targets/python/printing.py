@@ -19,6 +19,9 @@ class Dialect:
 
     functions: Mapping[str, str]
     rsqrt: str
+    times: str = "*"
+    over: str = "/"
+    power: str = "**"
 
 
 def own_name(symbol: Symbol) -> str:
@@ -55,7 +58,7 @@ class PythonPrinter(Printer):
         return str(int(number))
 
     def _print_Rational(self, number: Rational) -> str:
-        return f"{int(number.p)} / {int(number.q)}"
+        return f"{int(number.p)} {self._dialect.over} {int(number.q)}"
 
     def _print_NumberSymbol(self, number: Expr) -> str:
         return repr(float(number))
@@ -81,12 +84,13 @@ class PythonPrinter(Printer):
             # A formatter sets parentheses around a power that follows a sign.
             is_power = above and _binding(above[0]) == _POWER
             factors[0] = f"-({factors[0]})" if is_power else f"-{factors[0]}"
-        top = " * ".join(factors)
+        times = f" {self._dialect.times} "
+        top = times.join(factors)
         if not below:
             return top
         if len(below) == 1:
-            return f"{top} / {self._at(below[0], _SIGN)}"
-        return f"{top} / ({' * '.join(self._at(factor, _PRODUCT) for factor in below)})"
+            return f"{top} {self._dialect.over} {self._at(below[0], _SIGN)}"
+        return f"{top} {self._dialect.over} ({times.join(self._at(factor, _PRODUCT) for factor in below)})"
 
     def _print_Pow(self, expression: Pow) -> str:
         base, exponent = expression.base, expression.exp
@@ -95,12 +99,13 @@ class PythonPrinter(Printer):
         if exponent == S.Half:
             return self._dialect.functions["sqrt"].format(self.source(base))
         if _is_negative(exponent):
-            return f"1 / {self._at(Pow(base, -exponent), _SIGN)}"
+            return f"1 {self._dialect.over} {self._at(Pow(base, -exponent), _SIGN)}"
         if isinstance(base, Symbol) and exponent.is_Integer and exponent <= MOST_FACTORS:
-            return " * ".join([self.source(base)] * int(exponent))
+            return f" {self._dialect.times} ".join([self.source(base)] * int(exponent))
         simple = all(isinstance(part, (Symbol, Integer)) for part in (base, exponent))
         left, right = self._at(base, _ATOM), self._at(exponent, _ATOM)
-        return f"{left}**{right}" if simple else f"{left} ** {right}"
+        power = self._dialect.power
+        return f"{left}{power}{right}" if simple else f"{left} {power} {right}"
 
     def _print_Function(self, expression: Expr) -> str:
         arguments = [self.source(argument) for argument in expression.args]

@@ -1,4 +1,4 @@
-"""Records in a notebook: a heading, tables and displayed formulas as HTML; the notebook's MathJax sets the LaTeX.
+"""Documents in a notebook: a heading, sentences, tables and displayed formulas as HTML; MathJax sets the LaTeX.
 
 Everything that comes from a declaration is escaped: a stranger's title is text, not markup.
 """
@@ -6,7 +6,15 @@ Everything that comes from a declaration is escaped: a stranger's title is text,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
+
+
+@dataclass(frozen=True)
+class Mathematics:
+    """LaTeX inside a sentence."""
+
+    latex: str
 
 
 def page(title: str, note: str, parts: Sequence[str]) -> str:
@@ -15,10 +23,10 @@ def page(title: str, note: str, parts: Sequence[str]) -> str:
     return f"<div><strong>{escape(title)}</strong>{behind}{''.join(parts)}</div>"
 
 
-def display(caption: str, equations: Sequence[tuple[str, str]]) -> str:
-    """Equations ``(left, right)`` in LaTeX, aligned, behind a caption."""
+def display(equations: Sequence[tuple[str, str]]) -> str:
+    """Equations ``(left, right)`` in LaTeX, aligned."""
     lines = " \\\\ ".join(f"{left} &= {right}" for left, right in equations)
-    return f"<div>{escape(caption)}</div>" + escape(f"$$\\begin{{aligned}} {lines} \\end{{aligned}}$$")
+    return escape(f"$$\\begin{{aligned}} {lines} \\end{{aligned}}$$")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -28,8 +36,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def sentence(words: str) -> str:
-    return f"<div>{escape(words)}</div>"
+def sentence(parts: Sequence[str | Mathematics]) -> str:
+    written = (_math(part.latex) if isinstance(part, Mathematics) else escape(part) for part in parts)
+    return f"<div>{''.join(written)}</div>"
 
 
 def _math(latex: str) -> str:

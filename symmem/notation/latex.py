@@ -10,13 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sympy import Expr
-
 from symmem.notation.formula import (
     Absolute,
     Atom,
     BigSum,
     Call,
+    Decimal,
     Derivative,
     Directional,
     Formula,
@@ -37,7 +36,9 @@ from symmem.notation.formula import (
     starts_with_digit,
 )
 from symmem.notation.layout import Cat, Choice, Doc, Fill, Item, Page, Ruler, flat, laid_out
-from symmem.notation.structure import read
+from symmem.notation.statement import Letter
+from symmem.notation.statement_latex import statement_latex
+from symmem.notation.structure import Writable, formula_of
 from symmem.notation.symbols import Functions, Macros, Speller
 from symmem.notation.tex_size import height, width
 
@@ -56,20 +57,20 @@ _EMS = Ruler(width, lambda ems: r"\quad " * round(ems), step=1)
 
 
 def latex(
-    expression: Expr,
+    written: Writable,
     *,
     names: Mapping[str, str],
     functions: Functions | None = None,
     macros: Macros | None = None,
     arguments: bool = False,
 ) -> str:
-    """The expression as LaTeX for math mode; the keywords are those of `text`, and the author's macros."""
+    """An expression or a formula as LaTeX for math mode; the keywords are those of `text`, and the author's macros."""
     printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments))
-    return flat(printer.doc(read(expression, names, functions or {})))
+    return flat(printer.doc(formula_of(written, names, functions or {})))
 
 
 def latex_lines(
-    expression: Expr,
+    written: Writable,
     *,
     names: Mapping[str, str],
     functions: Functions | None = None,
@@ -84,7 +85,7 @@ def latex_lines(
     `M &= ` is the body of an `aligned`.
     """
     printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments), fixed=True)
-    doc = printer.doc(read(expression, names, functions or {}))
+    doc = printer.doc(formula_of(written, names, functions or {}))
     pages = [Page(_EMS, ems, limit, short) for limit, short in ((6, 6), (3, 6), (2, 4), (1, 4), (1, -1))]
     return tuple(laid_out(doc, pages, start))
 
@@ -110,6 +111,9 @@ class _Printer:
                 return str(value)
             case Atom(name):
                 return self.speller.latex(name)
+            case Decimal(mantissa, exponent):
+                ten = rf"10^{{{exponent}}}"
+                return mantissa if not exponent else ten if mantissa == "1" else rf"{mantissa} \cdot {ten}"
             case Literal(literal):
                 return r"\text{" + literal + "}"
             case Sum():
@@ -157,7 +161,7 @@ class _Printer:
             case BigSum(index, lower, upper, body):
                 low, high = self.tex(lower), self.tex(upper)
                 return _applied(rf"\sum_{{{self.tex(index)} = {low}}}^{{{high}}}", self._closed(body))
-        raise TypeError(f"no LaTeX for {type(formula).__name__}")
+        return statement_latex(formula, self.doc, self._brackets, self.macros)
 
     def _head(self, formula: Derivative) -> Doc:
         r"""The tensor before its slots: \nabla^{2} \mathcal{L}."""
@@ -274,7 +278,7 @@ class _Printer:
         return flat(_product(self._factors(lowered)) if len(lowered) > 1 else self.doc(lowered[0]))
 
     def _base(self, base: Formula) -> Doc:
-        atomic = isinstance(base, (Number, Norm, Absolute)) or (
+        atomic = isinstance(base, (Number, Norm, Absolute, Letter)) or (
             isinstance(base, Atom) and base.name != "grad"
         )
         if not atomic:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sympy import Abs, Add, Expr, Function, Mul, Pow, Rational, S, Symbol
+from sympy import Abs, Add, Expr, Float, Function, Mul, Pow, Rational, S, Symbol
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
 
@@ -33,6 +33,8 @@ from symmem.algebra.atoms import (
     opaque_parts,
     split_scalar,
 )
+from symmem.algebra.results import Bound, Regime
+from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
     Absolute,
@@ -56,7 +58,11 @@ from symmem.notation.formula import (
 )
 from symmem.notation.ordering import Order, Placed, is_negative, powers
 from symmem.notation.recognition import NormShape, gradient_shape, total_shape
+from symmem.notation.statement import BigO, Tends
 from symmem.notation.symbols import Functions
+
+Writable = Expr | Bound | Regime | Formula
+"""What the notation room spells: an expression, a bound, a limit of small symbols, or a formula as it is."""
 
 HESSIAN = Function("D2L")
 
@@ -66,6 +72,17 @@ def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Fo
     bound = {variable for found in expression.atoms(SympySum) for variable in found.variables}
     positions = {name: position for position, name in enumerate(names)}
     return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
+
+
+def formula_of(written: Writable, names: Mapping[str, str], functions: Functions) -> Formula:
+    """Whatever can be written, as a formula."""
+    if isinstance(written, Formula):
+        return written
+    if isinstance(written, Bound):
+        return BigO(read(written.size, names, functions))
+    if isinstance(written, Regime):
+        return Tends(tuple(Atom(symbol.name) for symbol in written.small), Number(0))
+    return read(written, names, functions)
 
 
 def _lead(terms: list[Term], places: list[Placed]) -> list[Term]:
@@ -139,7 +156,7 @@ class _Reader:
                 factors.times(base)
             elif base.is_Float and exponent == 1:
                 factors.negative ^= bool(base.is_negative)
-                factors.scalars.append(Factor((-1,), Literal(str(abs(base))), base))
+                factors.scalars.append(Factor((-1,), decimal_formula(abs(base)), base))
             elif isinstance(base, AppliedUndef) and exponent == 1:
                 scalar, formula = self._operator(base)
                 pending = [*(power for power in powers(scalar) if power[0] != 1), *pending]
@@ -205,6 +222,8 @@ class _Reader:
             return body
         if isinstance(expression, Application):
             return Call(expression.func.__name__, tuple(self.read(argument) for argument in expression.args))
+        if isinstance(expression, Float):
+            return decimal_formula(expression)
         return Literal(str(expression))
 
     # operators: each is linear, so the scalars of its slots are written in front

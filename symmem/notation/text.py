@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sympy import Expr
-
 from symmem.notation.formula import (
     Absolute,
     Atom,
     BigSum,
     Call,
+    Decimal,
     Derivative,
     Directional,
     Formula,
@@ -36,12 +35,14 @@ from symmem.notation.formula import (
     starts_with_digit,
 )
 from symmem.notation.layout import Cat, Doc, Fill, Item, flat, layout
-from symmem.notation.structure import read
-from symmem.notation.symbols import ASCII, UNICODE, Functions, Glyphs, Speller, superscript
+from symmem.notation.statement import Letter
+from symmem.notation.statement_text import statement_text
+from symmem.notation.structure import Writable, formula_of
+from symmem.notation.symbols import ASCII, UNICODE, Functions, Glyphs, Speller, subscript, superscript
 
 
 def text(
-    expression: Expr,
+    written: Writable,
     *,
     names: Mapping[str, str],
     functions: Functions | None = None,
@@ -50,14 +51,14 @@ def text(
     prefix: str = "",
     arguments: bool = False,
 ) -> str:
-    """The expression as readable text, broken into lines of at most `width` columns behind `prefix`.
+    """An expression or a formula as readable text, broken into lines of at most `width` columns behind `prefix`.
 
     `names`: parameter -> LaTeX; `functions`: opaque function -> (LaTeX, potential or None); `arguments`:
     write the loss and its derivatives at theta.
     """
     speller = Speller(names, functions or {}, arguments=arguments)
     printer = _Printer(speller, UNICODE if unicode else ASCII)
-    return layout(printer.doc(read(expression, names, functions or {})), width, prefix)
+    return layout(printer.doc(formula_of(written, names, functions or {})), width, prefix)
 
 
 def _around(left: str, body: Doc, right: str) -> Doc:
@@ -75,6 +76,8 @@ class _Printer:
                 return str(value)
             case Atom(name):
                 return self.speller.text(name, self.glyphs)
+            case Decimal(mantissa, exponent):
+                return f"{mantissa}e{exponent}" if exponent else mantissa
             case Literal(literal):
                 return literal
             case Sum():
@@ -120,10 +123,16 @@ class _Printer:
                 head, tail = ("Σᵢ (", ")ᵢ") if self.glyphs.unicode else ("sum_i (", ")_i")
                 return _around(head, self.doc(body), tail)
             case BigSum(index, lower, upper, body):
-                low, high = (flat(self.doc(part)).replace(" ", "") for part in (lower, upper))
-                head = f"{self.glyphs.sum}_{{{flat(self.doc(index))}={low}}}^{{{high}}}"
+                head = self._sum_sign(*(flat(self.doc(part)).replace(" ", "") for part in (index, lower, upper)))
                 return Fill((Item("", "", head), Item(" ", "", self._closed(body))), hang=2)
-        raise TypeError(f"no text for {type(formula).__name__}")
+        return statement_text(formula, self.doc, self.glyphs)
+
+    def _sum_sign(self, index: str, lower: str, upper: str) -> str:
+        """The sign with its limits; limits of one character each are written small."""
+        low, high = subscript(index) and subscript(lower), superscript(upper)
+        if self.glyphs.unicode and low and high and len(index + lower + upper) == 3:
+            return f"{self.glyphs.sum}{subscript(index)}₌{subscript(lower)}{high}"
+        return f"{self.glyphs.sum}_{{{index}={lower}}}^{{{upper}}}"
 
     def _barred(self, body: Formula) -> Doc:
         """What stands between bars; bars inside bars are kept apart by parentheses."""
@@ -182,7 +191,7 @@ class _Printer:
 
     def _power(self, formula: Power) -> Doc:
         base = formula.base
-        atomic = isinstance(base, (Number, Norm, Absolute)) or (
+        atomic = isinstance(base, (Number, Norm, Absolute, Letter)) or (
             isinstance(base, Atom) and base.name != "grad"
         )
         shown = self.doc(base) if atomic else _around("(", self.doc(base), ")")

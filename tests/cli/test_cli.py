@@ -24,7 +24,7 @@ from sympy.core.function import AppliedUndef
 import symmem
 from symmem.declaration.catalogue import NAMES
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import long_integers, shown
+from symmem.notation.decimals import long_integers, shown
 from symmem.documents.paper.escaping import escape
 from symmem.documents.paper.fragment import latex_report
 from symmem.documents.report import At

@@ -13,7 +13,7 @@ from sympy import oo
 from symmem import __version__
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.documents.report import sections
 from symmem.documents.terminal import Style, section_lines
 from symmem.errors import DerivationError

@@ -11,7 +11,7 @@ from symmem.algebra.passes import distribute
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation, derive
 from symmem.derivation.parameter_groups import RATES, GroupForm, StepScalar, group_form, with_rates
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.program.lowering import attempt, routine
 from symmem.program.program import Routine, Unavailable, Variants
 from symmem.targets.python.code import INDENT, PythonWriter, signature

@@ -9,7 +9,7 @@ from itertools import count
 
 from sympy import Expr, Pow, S, Symbol
 
-from symmem.program.program import Apply, Assignment, Kernel, Loop, Scalars, Statement
+from symmem.program.statements import Apply, Assignment, Entrywise, Loop, Scalars, Statement
 from symmem.targets.c.printing import NUMBER, CPrinter, Precision
 from symmem.targets.c.program import Pass
 from symmem.targets.python.printing import assignment
@@ -75,7 +75,7 @@ class PassWriter:
         lines += self._block(earlier)
         assert isinstance(last, Apply)
         if not self._lanes:
-            return [*lines, *self._kernel(last.kernel, "return ")]
+            return [*lines, *self._kernel(last.function, "return ")]
         cast = "" if self._lanes == self._type else f"({self._lanes})"
         return [*lines, *self._apply(last, f"{names.result}[{names.entry}] = {cast}")]
 
@@ -120,7 +120,7 @@ class PassWriter:
 
     def _apply(self, statement: Apply, target: str) -> list[str]:
         """A kernel; for a run of entries in double, each of its roots is taken for all of them at once."""
-        kernel = statement.kernel
+        kernel = statement.function
         if not self._lanes:
             return _scoped(self._kernel(kernel, target))
         roots = [(name, value.base) for name, value in kernel.locals if _is_rsqrt(value)]
@@ -136,7 +136,7 @@ class PassWriter:
             taken.add(name)
         return _scoped([*lines, *self._each(self._kernel(kernel, target, taken))])
 
-    def _kernel(self, kernel: Kernel, target: str, roots: AbstractSet[Symbol] = frozenset()) -> list[str]:
+    def _kernel(self, kernel: Entrywise, target: str, roots: AbstractSet[Symbol] = frozenset()) -> list[str]:
         """The local values that the output needs, then the output behind ``target``; ``roots`` lie in arrays."""
         kind = f"const {self._type} "
         wanted = _needed(kernel, roots)
@@ -206,7 +206,7 @@ def _is_rsqrt(value: Expr) -> bool:
     return isinstance(value, Pow) and value.exp == -S.Half
 
 
-def _needed(kernel: Kernel, known: AbstractSet[Symbol]) -> set[Symbol]:
+def _needed(kernel: Entrywise, known: AbstractSet[Symbol]) -> set[Symbol]:
     """The symbols that the output is made of, down to those that are known."""
     values = dict(kernel.locals)
     wanted: set[Symbol] = set()

@@ -16,11 +16,12 @@ from sympy import Expr, Symbol, default_sort_key
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, LR, PAST, THETA, is_contraction
+from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.errors import DerivationError, SymmemError
 from symmem.program.blocks import Block, Names
-from symmem.program.program import Apply, Assignment, Loop, Scalars, Statement, Unavailable
+from symmem.program.statements import Apply, Assignment, Loop, Scalars, Statement
 
 OTHER_TARGETS = "latex, numpy, torch, jax and json"
 
@@ -64,8 +65,8 @@ class CProgram:
     """What the C library of an optimizer computes; ``products`` are the most products that a form needs."""
 
     optimizer: Optimizer
-    finite: Passes | Unavailable
-    limit: Passes | Unavailable
+    finite: Passes | Missing
+    limit: Passes | Missing
     products: tuple[Symbol, ...]
 
 
@@ -82,32 +83,31 @@ def c_program(derivation: Derivation) -> CProgram:
             f"{optimizer.name}: the function {names} is left open, so that there is no C code for it; "
             f"this optimizer has the targets {OTHER_TARGETS}"
         )
-    taken = frozenset(parameter.name for parameter in optimizer.parameters)
-    finite = _attempt(lambda: (derivation.F, derivation.M), taken)
-    limit = _attempt(lambda: (derivation.limit.F, derivation.limit.M), taken)
+    finite = _attempt(lambda: (derivation.F, derivation.M))
+    limit = _attempt(lambda: (derivation.limit.F, derivation.limit.M))
     forms = [form for form in (finite, limit) if isinstance(form, Passes)]
     if not forms:
-        assert isinstance(limit, Unavailable)
-        raise DerivationError(limit.reason)
+        assert isinstance(limit, Missing)
+        raise DerivationError(str(limit.reason))
     most = max(len(form.directions) for form in forms)
-    return CProgram(optimizer, finite, limit, _products(most, taken))
+    return CProgram(optimizer, finite, limit, _products(most))
 
 
-def _attempt(formulas: Callable[[], tuple[Expr, Expr]], taken: frozenset[str]) -> Passes | Unavailable:
+def _attempt(formulas: Callable[[], tuple[Expr, Expr]]) -> Passes | Missing:
     try:
         update, correction = formulas()
     except DerivationError as error:
-        return Unavailable(str(error).partition(";")[0])
+        return Missing(Sentence.of(str(error).partition(";")[0]))
     contractions = sorted((atom for atom in correction.atoms(AppliedUndef) if is_contraction(atom)),
                           key=default_sort_key)  # fmt: skip
     if any(PAST in atom.free_symbols for atom in contractions):
-        return Unavailable("every past step would need a Hessian-vector product of its own")
-    products = _products(len(contractions), taken)
+        return Missing(Sentence.of("every past step would need a Hessian-vector product of its own"))
+    products = _products(len(contractions))
     entrywise = correction.xreplace(dict(zip(contractions, products, strict=True)))
     vectors = frozenset({THETA, GRAD, *products})
 
     def made(expression: Expr) -> Pass:
-        return _pass(expression, vectors, taken)
+        return _pass(expression, vectors)
 
     return Passes(
         memoryless=made(update),
@@ -117,14 +117,14 @@ def _attempt(formulas: Callable[[], tuple[Expr, Expr]], taken: frozenset[str]) -
     )
 
 
-def _products(count: int, taken: frozenset[str]) -> tuple[Symbol, ...]:
+def _products(count: int) -> tuple[Symbol, ...]:
     """Names for the products that the caller supplies; no parameter has them."""
-    names = Names(taken)
+    names = Names()
     return tuple(names.fresh("h") for _ in range(count))
 
 
-def _pass(expression: Expr, vectors: frozenset[Symbol], taken: frozenset[str]) -> Pass:
-    block = Block(Names(taken, set(vectors)))
+def _pass(expression: Expr, vectors: frozenset[Symbol]) -> Pass:
+    block = Block(Names(set(vectors)))
     result = block.finish(expression)
     statements = block.statements()
     inside = tuple(each for each in statements if _is_vector(each))
@@ -153,7 +153,7 @@ def _used(statements: tuple[Statement, ...]) -> set[Symbol]:
     found: set[Symbol] = set()
     for statement in statements:
         if isinstance(statement, Apply):
-            found |= {*statement.kernel.vectors, *statement.kernel.scalars}
+            found |= {*statement.function.vectors, *statement.function.scalars}
         elif isinstance(statement, Scalars):
             found |= _read(statement.assignments)
         elif isinstance(statement, Loop):

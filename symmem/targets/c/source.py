@@ -11,11 +11,12 @@ from sympy import Symbol, oo
 
 from symmem import __version__
 from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.results import Missing
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.output.files import make_folder, write_whole
 from symmem.output.rendering import render
-from symmem.program.program import TOLERANCE_BITS, Unavailable
+from symmem.program.statements import TOLERANCE_BITS
 from symmem.targets.c.code import INDENT, WIDTH, Internal, NumberWriter, PassWriter
 from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
 from symmem.targets.c.program import CProgram, Pass, Passes, c_program
@@ -123,7 +124,7 @@ class _Source:
             for w in (f.memoryless, *f.directions, f.correction, f.step)
         ]
         functions = [self._function(role) for role in ROLES]
-        reasons = [form.reason for form in forms if isinstance(form, Unavailable)]
+        reasons = [str(form.reason) for form in forms if isinstance(form, Missing)]
         return {
             "internal": self._internal,
             "drivers": DRIVERS,
@@ -139,7 +140,7 @@ class _Source:
             "functions": functions,
         }
 
-    def _form(self, form: str) -> Passes | Unavailable:
+    def _form(self, form: str) -> Passes | Missing:
         return self._program.limit if form == "limit" else self._program.finite
 
     def _directions(self, form: str) -> int:
@@ -179,7 +180,7 @@ class _Source:
     def _calls(self, role: str, form: str) -> list[dict[str, object]] | None:
         """The passes of one function in one form: the coefficients, and the call."""
         passes = self._form(form)
-        if isinstance(passes, Unavailable):
+        if isinstance(passes, Missing):
             return None
         works: Sequence[Pass] = passes.directions if role == "direction" else [getattr(passes, role)]
         name = "theta" if role == "step" else "out"

@@ -9,7 +9,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.lowering import lower
-from symmem.program.program import LossProgram
+from symmem.program.program import Program
 from symmem.targets.c.source import c_name
 from symmem.targets.python.code import INDENT, call, signature
 from symmem.targets.python.printing import WIDTH
@@ -17,7 +17,7 @@ from symmem.targets.python.printing import WIDTH
 
 def kernel_module(derivation: Derivation, library: str) -> str:
     """The text of the module, formatted; ``library`` is the name of the library without lib and ending."""
-    optimizer, loss = derivation.optimizer, lower(derivation).loss
+    optimizer, program = derivation.optimizer, lower(derivation)
     name = c_name(optimizer.name)
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
     return render(
@@ -28,11 +28,11 @@ def kernel_module(derivation: Derivation, library: str) -> str:
             "name": optimizer.name,
             "prefix": f"symmem_{name}",
             "library": library,
-            "regime": None if loss is None else loss.regime,
+            "regime": program.regime,
             "parameters": _listed(
                 "PARAMETERS", [f'"{parameter.name}"' for parameter in optimizer.parameters]
             ),
-            "functions": _functions(derivation, loss),
+            "functions": _functions(derivation, program),
         },
     )
 
@@ -43,7 +43,7 @@ def _listed(name: str, entries: list[str]) -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name} = [", *(f"{INDENT}{entry}," for entry in entries), "]"]
 
 
-def _functions(derivation: Derivation, loss: LossProgram | None) -> list[dict[str, object]]:
+def _functions(derivation: Derivation, program: Program) -> list[dict[str, object]]:
     parameters = derivation.optimizer.parameters
     defaults = [f"{parameter.name}={decimal(parameter.default)}" for parameter in parameters]
     names = [parameter.name for parameter in parameters]
@@ -76,7 +76,7 @@ def _functions(derivation: Derivation, loss: LossProgram | None) -> list[dict[st
                "The step, from the products hv; out=theta changes theta in place.",
                "return given.step(out, given.like(g), given.stack(hv), lr)"),
     ]  # fmt: skip
-    if loss is None:
+    if "modified_loss" not in program:
         return found
     passed = [f"{name}={name}" for name in names]
 
@@ -94,7 +94,7 @@ def _functions(derivation: Derivation, loss: LossProgram | None) -> list[dict[st
             "The loss whose preconditioned gradient step this is.")  # fmt: skip
     formula("preconditioner", ["theta", "grad"], defaults, [vectors[0], vectors[2], *passed],
             "P of the preconditioned gradient step, as a NumPy array.")  # fmt: skip
-    if loss.decay is not None:
+    if "decay" in program:
         formula(
             "decay",
             [],

@@ -17,16 +17,20 @@ from sympy import Expr
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.assumptions import Assumption
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import Steps, steps
-from symmem.documents.interim import assumption_of, loss_of, sentence_of
+from symmem.documents.interim import (
+    Assumption,
+    ModifiedLoss,
+    Obstruction,
+    assumption_of,
+    loss_of,
+    sentence_of,
+)
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
 
@@ -148,9 +152,11 @@ def account_of(
         derivation.order,
         at,
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
-        limit=when(Part.LIMIT, lambda: _limit(derivation) if at == "limit" else _result(lambda: _limit(derivation))),
+        limit=when(
+            Part.LIMIT, lambda: _limit(derivation) if at == "limit" else _result(lambda: _limit(derivation))
+        ),
         modified_loss=loss,
-        sign=when(Part.SIGN, lambda: _sign(derivation, loss)),
+        sign=when(Part.SIGN, lambda: _sign(derivation)),
         modified_equation=when(Part.EQUATION, lambda: _result(lambda: _equation(derivation, loss))),
         start=when(Part.START, lambda: _result(lambda: Start(derivation.shift))),
         quadratic=when(Part.QUADRATIC, lambda: derivation.quadratic),
@@ -199,20 +205,26 @@ def _limit(derivation: Derivation) -> Limit:
 def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction:
     found = derivation.modified_loss or derivation.obstruction
     assert found is not None
-    return loss_of(found, derivation.optimizer.symbols)
+    return loss_of(found, _names(derivation.optimizer))
 
 
-def _sign(derivation: Derivation, loss: ModifiedLoss | Obstruction | Missing | None) -> Regularisation | None:
-    return regularisation(derivation.optimizer, loss) if isinstance(loss, ModifiedLoss) else None
+def _sign(derivation: Derivation) -> Regularisation | None:
+    found = _result(lambda: derivation.modified_loss)
+    return None if isinstance(found, Missing) else regularisation(derivation.optimizer, found)
 
 
 def _equation(derivation: Derivation, loss: ModifiedLoss | Obstruction | Missing | None) -> ModifiedEquation:
     exact = isinstance(loss, ModifiedLoss) and loss.regime.is_exact
-    return ModifiedEquation(derivation.modified_equation, derivation.flow_loss if exact else None)
+    flow = loss_of(derivation.flow_loss, ()) if exact else None
+    return ModifiedEquation(derivation.modified_equation, flow)
+
+
+def _names(optimizer: Optimizer) -> list[str]:
+    return [*optimizer.symbols, *optimizer.function_symbols]
 
 
 def _assumptions(derivation: Derivation) -> tuple[Assumption, ...]:
-    return tuple(assumption_of(told, derivation.optimizer.symbols) for told in derivation.assumptions)
+    return tuple(assumption_of(told, _names(derivation.optimizer)) for told in derivation.assumptions)
 
 
 def _lemma(derivation: Derivation) -> Lemma:

@@ -39,9 +39,7 @@ def _variables(optimizer: Optimizer, writer: TextWriter) -> list[str]:
 
 def _legend(optimizer: Optimizer, writer: TextWriter) -> list[str]:
     """The parameters and the opaque functions: symbol, name, what it may be."""
-    rows = [
-        (p.latex, p.name, f"in {p.range}, default {decimal(p.default)}") for p in optimizer.parameters
-    ]
+    rows = [(p.latex, p.name, f"in {p.range}, default {decimal(p.default)}") for p in optimizer.parameters]
     rows += [("", name, f"set to {decimal(value)}") for name, value in optimizer.values]
     for function in optimizer.functions:
         kind = f"the gradient of {function.potential}" if function.potential else "a vector function"

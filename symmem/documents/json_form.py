@@ -10,10 +10,9 @@ from sympy import Expr
 
 from symmem import __version__
 from symmem.algebra.results import Missing
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.derivation.quadratic import Quadratic
 from symmem.documents.account import SETTLED, Account, Limit, ModifiedEquation, Part, Start
+from symmem.documents.interim import ModifiedLoss, Obstruction
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import long_integers
 

@@ -11,6 +11,7 @@ from symmem.documents.update import MEMORY, PHI, momenta, step
 from symmem.notation import html
 from symmem.notation.formula import Atom, Number
 from symmem.notation.statement import Indexed, Iterate, Letter, N, difference
+from symmem.notation.writable import Writable
 
 PARTS = frozenset((Part.ITERATION, Part.LIMIT, Part.LOSS))
 """What a notebook shows."""
@@ -29,21 +30,27 @@ def account_latex(account: Account) -> str:
     spelling = Spelling.of(account.optimizer)
     values = account.limit.coefficients if isinstance(account.limit, Limit) else ()
     labels = (spelling.latex(Indexed(Letter("F"), Number(j))) for j in range(len(values)))
-    return _aligned([f"{label} &= {spelling.latex(value)}" for label, value in zip(labels, values, strict=True)])
+    return _aligned(
+        [f"{label} &= {spelling.latex(value)}" for label, value in zip(labels, values, strict=True)]
+    )
 
 
 def optimizer_html(optimizer: Optimizer) -> str:
     """Phi and the table of the momentum variables."""
     spelling = Spelling.of(optimizer)
+
+    def cell(written: Writable) -> html.Words:
+        return [html.Mathematics(spelling.latex(written))]
+
     rows = [
-        list(map(spelling.latex, (name, variable.g, variable.beta, variable.b)))
+        [cell(name), cell(variable.g), cell(variable.beta), cell(variable.b)]
         for name, variable in zip(momenta(optimizer), optimizer.momentum, strict=True)
     ]
     update = step(optimizer)
     equations = [(update.left, update.right), (PHI, optimizer.phi)]
     written = [(spelling.latex(left), spelling.latex(right)) for left, right in equations]
     heads = [MEMORY, Letter("g"), Letter("beta"), Letter("b")]
-    parts = [html.display(written), html.table([spelling.latex(head) for head in heads], rows)]
+    parts = [html.display(written), html.table([cell(head) for head in heads], rows)]
     return html.page(str(optimizer.title), optimizer.reference, parts)
 
 
@@ -69,7 +76,7 @@ def _section(section: Section, spelling: Spelling) -> str:
     return caption + (html.display(equations) if equations else "") + "".join(notes)
 
 
-def _written(prose: Prose, spelling: Spelling) -> list[str | html.Mathematics]:
+def _written(prose: Prose, spelling: Spelling) -> html.Words:
     return [part if isinstance(part, str) else html.Mathematics(spelling.latex(part)) for part in prose]
 
 

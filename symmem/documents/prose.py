@@ -10,22 +10,21 @@ from sympy import Rational, oo
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Advice, Missing, Part, Sentence
 from symmem.declaration.interval import Interval as Range
-from symmem.derivation.assumptions import Assumption
-from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.documents.interim import Assumption, ModifiedLoss
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Atom, Formula, Gradient, negated
 from symmem.notation.statement import (
-    H,
     THETA,
     Assignment,
     Bracketed,
+    H,
     Interval,
     Letter,
     added,
     difference,
     times,
 )
-from symmem.notation.structure import formula_of
+from symmem.notation.writable import formula_of
 
 Prose = tuple[Part | Formula, ...]
 

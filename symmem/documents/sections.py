@@ -11,10 +11,9 @@ from sympy import Add, Expr
 
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.documents.account import Account, Limit, ModifiedEquation, Start
+from symmem.documents.interim import ModifiedLoss, Obstruction
 from symmem.documents.prose import Prose, assumption_prose, bracketed_step, loss_step, missing_prose
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number
@@ -69,9 +68,10 @@ def sections(account: Account) -> tuple[Section, ...]:
         _equation_section(account.modified_equation),
         _start_section(account.start),
         _quadratic_section(account.quadratic),
-        Section("Assumptions", notes=tuple(map(assumption_prose, account.assumptions))),
     )
-    return tuple(section for section in found if section is not None)
+    notes = tuple(map(assumption_prose, account.assumptions))
+    assumptions = (Section("Assumptions", notes=notes),) if notes else ()
+    return (*(section for section in found if section is not None), *assumptions)
 
 
 def iteration_section(account: Account) -> Section | None:
@@ -167,8 +167,8 @@ def _quadratic_section(summed: Quadratic | None) -> Section | None:
     )
     eigenvalue = Letter("a")
     lead = (
-        "An eigenvalue ", eigenvalue, " of the Hessian, and iterates that shrink by ", MU, " a step; the slow root is 1 at ",
-        Equality(H, ZERO), ".",
+        "An eigenvalue ", eigenvalue, " of the Hessian, and iterates that shrink by ", MU,
+        " a step; the slow root is 1 at ", Equality(H, ZERO), ".",
     )  # fmt: skip
     note: Prose = ("The series ends.",)
     if summed.radius is not None:

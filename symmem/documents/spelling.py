@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from symmem.declaration.optimizer import Optimizer
 from symmem.notation.formula import Formula
 from symmem.notation.latex import TEXT_WIDTH, latex, latex_lines
-from symmem.notation.structure import Writable, formula_of
 from symmem.notation.symbols import Functions, Macros
 from symmem.notation.text import text
+from symmem.notation.writable import Writable, formula_of
 
 WHOLE = 10**6
 """A width that no formula has."""
@@ -37,9 +37,7 @@ class Spelling:
         )
 
     def latex(self, written: Writable, macros: Macros | None = None, *, arguments: bool = False) -> str:
-        return latex(
-            written, names=self.names, functions=self.functions, macros=macros, arguments=arguments
-        )
+        return latex(written, names=self.names, functions=self.functions, macros=macros, arguments=arguments)
 
     def lines(
         self,

@@ -11,7 +11,7 @@ from symmem.documents.columns import Style, columns, filled, unbroken, wrapped
 from symmem.documents.prose import Prose
 from symmem.documents.sections import Section
 from symmem.documents.spelling import Spelling
-from symmem.notation.structure import Writable
+from symmem.notation.writable import Writable
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ class Mathematics:
     latex: str
 
 
+Words = Sequence[str | Mathematics]
+
+
 def page(title: str, note: str, parts: Sequence[str]) -> str:
     """A heading with a note behind it, and the parts below."""
     behind = f" <small>{escape(note)}</small>" if note else ""
@@ -29,17 +32,15 @@ def display(equations: Sequence[tuple[str, str]]) -> str:
     return escape(f"$$\\begin{{aligned}} {lines} \\end{{aligned}}$$")
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose cells are LaTeX."""
-    cells = "".join(f"<th>{_math(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{_math(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+def table(head: Sequence[Words], rows: Sequence[Sequence[Words]]) -> str:
+    cells = "".join(f"<th>{_written(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{_written(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def sentence(parts: Sequence[str | Mathematics]) -> str:
-    written = (_math(part.latex) if isinstance(part, Mathematics) else escape(part) for part in parts)
-    return f"<div>{''.join(written)}</div>"
+def sentence(words: Words) -> str:
+    return f"<div>{_written(words)}</div>"
 
 
-def _math(latex: str) -> str:
-    return escape(f"${latex}$") if latex else ""
+def _written(words: Words) -> str:
+    return "".join(escape(f"${part.latex}$" if isinstance(part, Mathematics) else part) for part in words)

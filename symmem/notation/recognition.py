@@ -1,4 +1,4 @@
-"""The norms that have a name, recognised by structure alone; used by reading.py.
+"""The norms that have a name, recognised by structure alone; used by structure.py.
 
     v                        = grad of |v|^2 / 2          with respect to v
     v / sqrt(v^2 + eps)      = grad of |v|_{1,eps}        |v|_{1,eps} = sum_i sqrt(v_i^2 + eps)

@@ -48,7 +48,7 @@ def statement_latex(formula: Formula, spell: Spell, enclose: Enclose, macros: Ma
         case Bracketed(body):
             return enclose(spell(body), "[", "]")
         case Applied(function, arguments):
-            return Cat((spell(function), enclose(_listed(arguments, spell), "(", ")")))
+            return Cat((spell(function), "(", _listed(arguments, spell), ")"))
         case Along(derivative, direction):
             return Cat((spell(derivative), enclose(spell(direction), "[", "]")))
         case Velocity():

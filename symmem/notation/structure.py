@@ -33,7 +33,6 @@ from symmem.algebra.atoms import (
     opaque_parts,
     split_scalar,
 )
-from symmem.algebra.results import Bound, Regime
 from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
@@ -58,11 +57,7 @@ from symmem.notation.formula import (
 )
 from symmem.notation.ordering import Order, Placed, is_negative, powers
 from symmem.notation.recognition import NormShape, gradient_shape, total_shape
-from symmem.notation.statement import BigO, Tends
 from symmem.notation.symbols import Functions
-
-Writable = Expr | Bound | Regime | Formula
-"""What the notation room spells: an expression, a bound, a limit of small symbols, or a formula as it is."""
 
 HESSIAN = Function("D2L")
 
@@ -72,17 +67,6 @@ def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Fo
     bound = {variable for found in expression.atoms(SympySum) for variable in found.variables}
     positions = {name: position for position, name in enumerate(names)}
     return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
-
-
-def formula_of(written: Writable, names: Mapping[str, str], functions: Functions) -> Formula:
-    """Whatever can be written, as a formula."""
-    if isinstance(written, Formula):
-        return written
-    if isinstance(written, Bound):
-        return BigO(read(written.size, names, functions))
-    if isinstance(written, Regime):
-        return Tends(tuple(Atom(symbol.name) for symbol in written.small), Number(0))
-    return read(written, names, functions)
 
 
 def _lead(terms: list[Term], places: list[Placed]) -> list[Term]:

@@ -112,8 +112,8 @@ ASCII = Glyphs(
 
 
 LETTERS: Mapping[str, str] = {
-    "modified loss": r"\tilde{\mathcal{L}}", "Phi": r"\Phi", "mu": r"\mu", "beta": r"\beta", "l": r"\ell", "log": r"\log", "dots": r"\ldots",
-    "partial": r"\partial",
+    "modified loss": r"\tilde{\mathcal{L}}", "Phi": r"\Phi", "mu": r"\mu", "beta": r"\beta", "l": r"\ell",
+    "log": r"\log", "dots": r"\ldots", "partial": r"\partial",
     **{letter: rf"\boldsymbol{{{letter}}}" for letter in "FMGdm"},
 }  # fmt: skip
 """The letters of the theory in LaTeX; one that is not here, such as P, is spelled by its name."""
@@ -164,6 +164,8 @@ class Speller:
             "theta": macros.theta, "lr": macros.lr, "loss": macros.loss + at, "oo": r"\infty", "pi": r"\pi",
             "grad": f"{macros.nabla} {macros.loss}{at}",
         }  # fmt: skip
+        if name in self.functions:  # a sentence may speak of a function without its argument
+            return self.function_latex(name)
         return known.get(name) or self.names.get(name) or self._guess(name)
 
     def _guess(self, name: str) -> str:

@@ -14,7 +14,8 @@ from sympy import Symbol, simplify, sympify
 
 import symmem
 from symmem.derivation.derivation import derive
-from symmem.documents.paper.fragment import latex_report
+from symmem.documents.account import account_of
+from symmem.documents.paper.fragment import latex_fragment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {
@@ -76,7 +77,7 @@ def test_what_is_installed_is_the_wheel(installed: Path, tmp_path: Path) -> None
 
 def test_a_template_is_rendered_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     rendered = call(installed / "symmem", "derive", "heavyball", "--format", "latex", cwd=tmp_path)
-    assert rendered == latex_report(derive(symmem.load("heavyball")), "n")
+    assert rendered == latex_fragment(account_of(derive(symmem.load("heavyball"))))
     assert r"\begin{align*}" in rendered
 
 

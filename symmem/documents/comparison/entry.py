@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from symmem.algebra.results import Missing
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.documents.account import Account, Limit, Part
+from symmem.documents.interim import ModifiedLoss, Obstruction
 from symmem.documents.prose import Prose, missing_prose
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula
@@ -31,6 +30,11 @@ class Entry:
     @property
     def correction(self) -> Expr | None:
         return self.account.limit.M if isinstance(self.account.limit, Limit) else None
+
+    @property
+    def loss(self) -> Expr | None:
+        loss = self.account.modified_loss
+        return loss.potential if isinstance(loss, ModifiedLoss) else None
 
     @property
     def sign(self) -> int | None:
@@ -55,9 +59,5 @@ class Entry:
     @property
     def formulas(self) -> tuple[tuple[Formula, Expr], ...]:
         """Left-hand side and right-hand side."""
-        parts: list[tuple[Formula, Expr]] = []
-        if self.correction is not None:
-            parts.append((Letter("M"), shown(self.correction)))
-        if isinstance(self.account.modified_loss, ModifiedLoss):
-            parts.append((Letter("modified loss"), shown(self.account.modified_loss.potential)))
-        return tuple(parts)
+        parts = ((Letter("M"), self.correction), (Letter("modified loss"), self.loss))
+        return tuple((left, shown(value)) for left, value in parts if value is not None)

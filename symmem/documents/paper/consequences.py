@@ -5,16 +5,13 @@ Each function takes its part of an Account and gives the values of its place in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.documents.account import Limit, ModifiedEquation, Start
+from symmem.documents.interim import ModifiedLoss, Obstruction
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import PAPER
 from symmem.documents.prose import missing_prose
@@ -42,14 +39,11 @@ from symmem.notation.statement import (
 MEMORYLESS = AtStep(Letter("memoryless"), N)
 NEXT = AtStep(Letter("memoryless"), added(N, ONE))
 Values = dict[str, object]
-Found = TypeVar("Found")
 
 
-def told(part: Found | Missing | None, values: Callable[[Found], Values], writer: Writer) -> Values:
-    """A part of the section; where there is none, the reason."""
-    if part is None or isinstance(part, Missing):
-        return {"reason": writer.sentence(missing_prose(part)) if part is not None else "It was not derived"}
-    return {"reason": "", **values(part)}
+def _absent(missing: Missing | None, writer: Writer) -> Values:
+    """In the place of a part that does not exist: the reason."""
+    return {"reason": "It was not derived" if missing is None else writer.sentence(missing_prose(missing))}
 
 
 def memoryless_step(inside: Formula) -> Row:
@@ -57,35 +51,39 @@ def memoryless_step(inside: Formula) -> Row:
     return Row(NEXT, (difference(MEMORYLESS, times(H, Bracketed(inside))),))
 
 
-def limit(found: Limit, name: str, writer: Writer) -> Values:
+def limit(found: Limit | Missing | None, name: str, writer: Writer) -> Values:
     """``theta <- theta - h (F_0 + h F_1 + ...)``."""
+    if not isinstance(found, Limit):
+        return _absent(found, writer)
     values = found.coefficients
     rows = [
         Row(Applied(Indexed(Letter("F"), Number(j)), (THETA,)), (value,), f"eq:{name}-limit-{j}")
         for j, value in enumerate(values)
     ]
     step = memoryless_step(series("F", range(len(values)), MEMORYLESS))
-    return {"display": writer.display([step, *rows])}
+    return {"reason": "", "display": writer.display([step, *rows])}
 
 
-def modified_loss(loss: ModifiedLoss | Obstruction, name: str, writer: Writer) -> Values:
+def modified_loss(loss: ModifiedLoss | Obstruction | Missing | None, name: str, writer: Writer) -> Values:
     """The modified loss and its preconditioner, or the terms that prevent it."""
     if isinstance(loss, Obstruction):
-        rows = [
-            Row(Indexed(Letter("R"), Number(k)), (term,)) for k, term in enumerate(loss.terms, start=1)
-        ]
+        rows = [Row(Indexed(Letter("R"), Number(k)), (term,)) for k, term in enumerate(loss.terms, start=1)]
         return {
+            "reason": "",
             "exists": False,
             "obstruction": writer.sentence(loss.reason.parts),
             "order": loss.order,
             "display": writer.display(rows),
         }
+    if not isinstance(loss, ModifiedLoss):
+        return _absent(loss, writer)
     rows = [
         _loss_step(loss, writer),
         Row(Applied(Letter("modified loss"), (THETA,)), (loss.potential,), f"eq:{name}-loss"),
         Row(Applied(Letter("P"), (THETA,)), (loss.preconditioner,)),
     ]
     return {
+        "reason": "",
         "exists": True,
         "regime": "" if loss.regime.is_exact else writer.inline(loss.regime),
         "rate": "" if loss.rate is None else writer.inline(loss.rate),
@@ -104,8 +102,10 @@ def _loss_step(loss: ModifiedLoss, writer: Writer) -> Row:
     return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), macros=here)
 
 
-def modified_equation(found: ModifiedEquation, name: str, writer: Writer) -> Values:
+def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:
     """``theta' = G_0 + h G_1 + ...``, and whether it is a gradient flow."""
+    if not isinstance(found, ModifiedEquation):
+        return _absent(found, writer)
     values = found.coefficients
     rows = [
         Row(Applied(Indexed(Letter("G"), Number(j)), (THETA,)), (value,), f"eq:{name}-G{j}")
@@ -116,6 +116,7 @@ def modified_equation(found: ModifiedEquation, name: str, writer: Writer) -> Val
         order = Indexed(Letter("G"), Number(found.flow.order))
         flow = writer.sentence(("It is no gradient flow from ", order, " on, in two or more dimensions."))
     return {
+        "reason": "",
         "equation": writer.inline(series("G", range(len(values)))),
         "display": writer.display(rows),
         "flow": flow,
@@ -123,16 +124,20 @@ def modified_equation(found: ModifiedEquation, name: str, writer: Writer) -> Val
     }
 
 
-def start(found: Start, name: str, writer: Writer) -> Values:
+def start(found: Start | Missing | None, name: str, writer: Writer) -> Values:
     """The shifts ``d_j``; none where no gain depends on the step and the order is 1."""
+    if not isinstance(found, Start):
+        return _absent(found, writer)
     if not found.is_shifted:
-        return {"shifted": False}
+        return {"reason": "", "shifted": False}
     shifts = found.shifts
     rows = [
-        Row(Indexed(Letter("d"), Number(j)), (value,), f"eq:{name}-d{j}") for j, value in enumerate(shifts, start=1)
+        Row(Indexed(Letter("d"), Number(j)), (value,), f"eq:{name}-d{j}")
+        for j, value in enumerate(shifts, start=1)
     ]
     place = added(Iterate(ZERO), series("d", range(1, len(shifts) + 1)))
     return {
+        "reason": "",
         "shifted": True,
         "place": writer.inline(place),
         "display": writer.display(rows),

@@ -17,9 +17,9 @@ from symmem.documents.prose import Prose
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import shown
 from symmem.notation.latex import TEXT_WIDTH
-from symmem.notation.structure import Writable
 from symmem.notation.symbols import Macros
 from symmem.notation.tex_size import EQUALS, width
+from symmem.notation.writable import Writable
 
 NUMBER = 3.2
 """The room for the number of an equation, in ems."""

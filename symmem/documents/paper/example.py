@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sympy import Expr, Mul, Sum
@@ -49,7 +50,7 @@ def example(optimizer: Optimizer, writer: Writer) -> str:
     return writer.display(rows)
 
 
-def _shortened(formulas: list[Formula]) -> tuple[Formula, ...]:
+def _shortened(formulas: Sequence[Formula]) -> tuple[Formula, ...]:
     """Of many formulas, the first and the last."""
     if len(formulas) <= MOST_ARGUMENTS:
         return tuple(formulas)

@@ -35,7 +35,9 @@ def lemma(found: Lemma, optimizer: Optimizer, writer: Writer) -> Values:
         rows.append(Row(Applied(M, (THETA,)), (whole,)))
         for j, (place, value) in enumerate(zip(places, short, strict=True), start=1):
             rows.append(Row(place, (value,), f"eq:{name}-F{j}"))
-    definitions = [Row(_short(shorthand, Atom(VARIABLE.name)), (shorthand.template,)) for shorthand in shorthands]
+    definitions = [
+        Row(_short(shorthand, Atom(VARIABLE.name)), (shorthand.template,)) for shorthand in shorthands
+    ]
     return {
         "formulas": _abbreviating(writer, shorthands).display(rows, end="," if shorthands else "."),
         "shorthands": writer.display(definitions) if definitions else "",

@@ -51,7 +51,9 @@ def proof(lemma: Lemma, writer: Writer) -> Values:
         "remembers": bool(held.histories),
         "general": writer.display([Row(first, (_GENERAL,))]),
         "frozen": _frozen(lemma, naming),
-        "sensitivity": naming.display([Row(Along(_SENSITIVITY, _V), (held.sensitivity,))]) if held.histories else "",
+        "sensitivity": naming.display([Row(Along(_SENSITIVITY, _V), (held.sensitivity,))])
+        if held.histories
+        else "",
         "histories": _histories(held, naming) if held.histories else "",
         "assembled": naming.display([Row(first, (LR * held.assembled,))]) if held.histories else "",
         "open_sums": [f"${naming.inline(_history(k))}$" for k, _ in stays],

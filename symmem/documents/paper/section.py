@@ -77,14 +77,10 @@ def _section(account: Account) -> dict[str, object]:
 
 
 def _consequences(account: Account, writer: Writer) -> dict[str, object]:
-    name, told = account.optimizer.name, consequences.told
+    name, loss = account.optimizer.name, account.modified_loss
     return {
-        "limit": told(account.limit, lambda part: consequences.limit(part, name, writer), writer),
-        "modified_loss": told(
-            account.modified_loss, lambda part: consequences.modified_loss(part, name, writer), writer
-        ),
-        "modified_equation": told(
-            account.modified_equation, lambda part: consequences.modified_equation(part, name, writer), writer
-        ),
-        "start": told(account.start, lambda part: consequences.start(part, name, writer), writer),
+        "limit": consequences.limit(account.limit, name, writer),
+        "modified_loss": consequences.modified_loss(loss, name, writer),
+        "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
+        "start": consequences.start(account.start, name, writer),
     }

@@ -277,7 +277,7 @@ def test_plain_words_are_harmless_in_latex(tmp_path: Path) -> None:
     assert escape("~ ^ < \\") == r"\textasciitilde{} \textasciicircum{} \ensuremath{<} \textbackslash{}"
     text = output("show", "gd").replace('"m1"', '"sqrt(m1)"')
     (tmp_path / "rooted.toml").write_text(text, encoding="utf-8")
-    assert "warning: Phi contains" in output("derive", str(tmp_path / "rooted.toml"), "--format", "latex")
+    assert r"warning: $\Phi$ contains" in output("derive", str(tmp_path / "rooted.toml"), "--format", "latex")
 
 
 def terminal(*arguments: str, **environment: str) -> str:

@@ -16,7 +16,7 @@ from compiled import KERNELS, built, module
 from truth import LR
 
 import symmem
-from symmem.targets.c.source import c_files
+from symmem.targets.c.layout import c_files
 
 ROOT = Path(__file__).resolve().parents[2]
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -237,4 +237,4 @@ def test_a_moved_folder_still_works(shared_folder: Path, tmp_path: Path) -> None
     compiled.module.cache_clear()
     found = module(moved, "adamw")
     assert np.isfinite(found.memoryless(np.ones(3), np.sin)).all()
-    assert str(moved) in found._library()._name
+    assert str(moved) in found._kernels.library._name

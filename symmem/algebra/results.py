@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from sympy import Expr, Symbol
 
@@ -48,7 +48,7 @@ class Regime:
 
 EXACT = Regime()
 
-Part = str | Expr | Bound | Regime
+Part: TypeAlias = str | Expr | Bound | Regime
 """Of a sentence: words, or mathematics."""
 
 

@@ -5,6 +5,7 @@ A block is the body of a routine or of a loop.  What does not depend on a loop i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -12,24 +13,30 @@ from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, THETA, TOTAL, is_contraction, is_scalar
-from symmem.program.entrywise import kernel
-from symmem.program.program import Apply, Assignment, Call, Contract, Loop, Scalars, Statement, Total
+from symmem.program.entrywise import entrywise
+from symmem.program.statements import (
+    Apply,
+    Assignment,
+    Call,
+    Contract,
+    Internal,
+    Loop,
+    Scalars,
+    Statement,
+    Total,
+)
 
 
 @dataclass
 class Names:
-    """Fresh names that no parameter has, and the names of vectors among those given."""
+    """New internal symbols, counted for each stem; and which symbols stand for vectors."""
 
-    taken: frozenset[str]
     vectors: set[Symbol] = field(default_factory=lambda: {THETA, GRAD})
-    _counts: dict[str, int] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
 
     def fresh(self, stem: str) -> Symbol:
-        while True:
-            self._counts[stem] = self._counts.get(stem, 0) + 1
-            name = f"{stem}{self._counts[stem]}"
-            if name not in self.taken:
-                return Symbol(name)
+        self._counts[stem] += 1
+        return Internal(f"{stem}{self._counts[stem]}")
 
     def fresh_vector(self, stem: str) -> Symbol:
         name = self.fresh(stem)
@@ -114,8 +121,8 @@ class Block:
 
     def _apply(self, expression: Expr) -> Symbol:
         names = self._names
-        # The local values of a kernel are counted anew, so that equal kernels are equal records.
-        value = kernel(expression, frozenset(names.vectors), self.scalar, Names(names.taken).fresh)
+        # The local values of a function are counted anew, so that equal functions are equal records.
+        value = entrywise(expression, frozenset(names.vectors), self.scalar, Names().fresh)
         return self._add(Apply(names.fresh_vector("v"), value))
 
     def _loop(self, expression: Sum) -> Symbol:

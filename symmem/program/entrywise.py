@@ -1,4 +1,4 @@
-"""Entrywise expressions -> kernels, by named passes.
+"""Entrywise expressions -> entrywise functions, by named passes.
 
 hoist     every maximal scalar subexpression becomes one scalar argument
 roots     the powers of one base become products of one root: 1/sqrt(x), sqrt(x) or 1/x
@@ -14,17 +14,16 @@ from typing import Any
 from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol, cse, default_sort_key
 
 from symmem.algebra.atoms import GRAD, THETA
-from symmem.program.program import Assignment, Kernel
+from symmem.program.statements import Assignment, Entrywise
 
 Vectors = frozenset[Symbol]
 NameScalar = Callable[[Expr], Expr]
+Fresh = Callable[[str], Symbol]
 HALF = Rational(1, 2)
 
 
-def kernel(
-    expression: Expr, vectors: Vectors, name_scalar: NameScalar, fresh: Callable[[str], Symbol]
-) -> Kernel:
-    """The kernel of an entrywise expression; ``name_scalar`` names a scalar outside, ``fresh`` a local value."""
+def entrywise(expression: Expr, vectors: Vectors, name_scalar: NameScalar, fresh: Fresh) -> Entrywise:
+    """The function of an entrywise expression; ``name_scalar`` names a scalar outside, ``fresh`` a local value."""
     hoisted = hoist(expression, vectors, name_scalar)
     definitions, output = roots(hoisted, vectors, fresh)
     entrywise = vectors | {name for name, _ in definitions}
@@ -34,7 +33,7 @@ def kernel(
     ordered = sorted(
         free, key=lambda symbol: (symbol != THETA, symbol != GRAD, len(symbol.name), symbol.name)
     )
-    return Kernel(
+    return Entrywise(
         tuple(symbol for symbol in ordered if symbol in vectors),
         tuple(symbol for symbol in ordered if symbol not in vectors),
         tuple(local_values),
@@ -46,7 +45,7 @@ def hoist(expression: Expr, vectors: Vectors, name_scalar: NameScalar) -> Expr:
     """The expression with each maximal scalar part replaced by a name, a number or a parameter.
 
     Scalars are named in the order of the vectors that they multiply, so that two formulas which differ in their
-    coefficients alone get the same kernel.
+    coefficients alone get the same function.
     """
 
     def of(part: Expr) -> Expr:
@@ -71,41 +70,54 @@ def hoist(expression: Expr, vectors: Vectors, name_scalar: NameScalar) -> Expr:
     return of(expression)
 
 
-def roots(
-    expression: Expr, vectors: Vectors, fresh: Callable[[str], Symbol]
-) -> tuple[list[Assignment], Expr]:
-    """Local roots and the expression in them: ``x**(-3/2)`` is ``r**3`` with ``r = x**(-1/2)``."""
-    exponents: dict[Expr, set[Expr]] = {}
-    for atom in expression.atoms(Pow):
-        if atom.base.free_symbols & vectors and isinstance(atom.exp, Rational):
-            exponents.setdefault(atom.base, set()).add(atom.exp)
-    definitions: list[Assignment] = []
-    named: dict[tuple[Expr, Expr], Symbol] = {}
+def roots(expression: Expr, vectors: Vectors, fresh: Fresh) -> tuple[list[Assignment], Expr]:
+    """Local roots, and the expression in them.
 
-    def root(base: Expr, exponent: Expr) -> Symbol:
-        if (base, exponent) not in named:
-            value = Pow(of(base), exponent)
-            if exponent == -HALF and HALF in exponents[base]:
-                value = 1 / root(base, HALF)
-            named[base, exponent] = fresh("r" if exponent < 0 else "q")
-            definitions.append((named[base, exponent], value))
-        return named[base, exponent]
+    One root serves all powers of a base: with ``r = x**(-1/2)``, ``x**(-3/2)`` is ``r**3`` and ``1/x`` is ``r**2``.
+    Where ``sqrt(x)`` stands in the expression too, it is taken first, and ``r`` is one over it.
+    """
+    named = _Roots(expression, vectors, fresh)
+    output = named.rewritten(expression)
+    return named.definitions, output
 
-    def of(part: Expr) -> Expr:
-        if isinstance(part, Pow) and part.base in exponents and isinstance(part.exp, Rational):
-            return power(part.base, part.exp)
-        return part.func(*(of(argument) for argument in part.args)) if part.args else part
 
-    def power(base: Expr, exponent: Rational) -> Expr:
-        half = any(each.q == 2 for each in exponents[base])
-        if exponent.q > 2 or (exponent.p > 0 and exponent.q == 1):
-            return Pow(of(base), exponent)
+class _Roots:
+    """The roots of one expression, each defined when it is first met, after the roots inside its base."""
+
+    def __init__(self, expression: Expr, vectors: Vectors, fresh: Fresh) -> None:
+        self._exponents: dict[Expr, set[Rational]] = {}
+        for power in expression.atoms(Pow):
+            if power.base.free_symbols & vectors and isinstance(power.exp, Rational):
+                self._exponents.setdefault(power.base, set()).add(power.exp)
+        self._fresh = fresh
+        self._names: dict[tuple[Expr, Expr], Symbol] = {}
+        self.definitions: list[Assignment] = []
+
+    def rewritten(self, part: Expr) -> Expr:
+        if isinstance(part, Pow) and part.base in self._exponents and isinstance(part.exp, Rational):
+            return self._power(part.base, part.exp)
+        return part.func(*(self.rewritten(argument) for argument in part.args)) if part.args else part
+
+    def _power(self, base: Expr, exponent: Rational) -> Expr:
+        is_product = exponent.p > 0 and exponent.q == 1
+        if is_product or exponent.q > 2:
+            return Pow(self.rewritten(base), exponent)
         if exponent > 0:
-            return root(base, HALF) ** exponent.p
-        unit = -HALF if half else S.NegativeOne
-        return Pow(root(base, unit), exponent / unit)
+            return self._root(base, HALF) ** exponent.p
+        has_halves = any(each.q == 2 for each in self._exponents[base])
+        unit = -HALF if has_halves else S.NegativeOne
+        return Pow(self._root(base, unit), exponent / unit)
 
-    return definitions, of(expression)
+    def _root(self, base: Expr, exponent: Expr) -> Symbol:
+        """The name of ``base**exponent``, for the exponents 1/2, -1/2 and -1."""
+        if (base, exponent) not in self._names:
+            if exponent == -HALF and HALF in self._exponents[base]:
+                value = 1 / self._root(base, HALF)
+            else:
+                value = Pow(self.rewritten(base), exponent)
+            self._names[base, exponent] = self._fresh("r" if exponent < 0 else "q")
+            self.definitions.append((self._names[base, exponent], value))
+        return self._names[base, exponent]
 
 
 def factor(expression: Expr, vectors: Vectors) -> Expr:
@@ -123,9 +135,7 @@ def factor(expression: Expr, vectors: Vectors) -> Expr:
     return Mul(common, Add(*(term / common for term in parts)))
 
 
-def share(
-    assignments: Sequence[Assignment], output: Expr, fresh: Callable[[str], Symbol]
-) -> tuple[list[Assignment], Expr]:
+def share(assignments: Sequence[Assignment], output: Expr, fresh: Fresh) -> tuple[list[Assignment], Expr]:
     """Repeated subexpressions as local values, every value after those it is made of."""
     names = [name for name, _ in assignments]
     replacements, reduced = cse(
@@ -135,7 +145,7 @@ def share(
     return _in_order(found), reduced[-1]
 
 
-def _stream(fresh: Callable[[str], Symbol], stem: str) -> Iterator[Symbol]:
+def _stream(fresh: Fresh, stem: str) -> Iterator[Symbol]:
     while True:
         yield fresh(stem)
 

@@ -11,77 +11,91 @@ from collections.abc import Callable, Iterable
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, THETA
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
-from symmem.program.program import LossProgram, Program, Routine, Unavailable, Variants
+from symmem.program.program import Program, Routine, Variants
+
+Formula = Callable[[], Expr]
+Pair = tuple[Expr | Missing, Expr | Missing]
 
 
 def lower(derivation: Derivation) -> Program:
-    """The program of a derivation: the memoryless update, its correction, the step, and the modified loss."""
-    optimizer = derivation.optimizer
-    names = frozenset(parameter.name for parameter in optimizer.parameters)
-
-    def variants(formula: Callable[[Expr, Expr], Expr], needs_correction: bool) -> Variants:
-        def finite() -> Expr:
-            return formula(derivation.F, derivation.M if needs_correction else derivation.F)
-
-        def limit() -> Expr:
-            return formula(derivation.limit.F, derivation.limit.M)
-
-        return Variants(
-            attempt(finite, names, "take the limit, n=None"), attempt(limit, names, "give a step n")
-        )
-
-    try:
-        found, obstruction = derivation.modified_loss, derivation.obstruction
-    except DerivationError:  # without a limit there is no modified loss
-        found, obstruction = None, None
-    return Program(
-        optimizer=optimizer,
-        order=derivation.order,
-        memoryless=variants(lambda update, _: update, needs_correction=False),
-        correction=variants(lambda _, correction: correction, needs_correction=True),
-        step=variants(lambda update, correction: THETA - LR * (update + correction), needs_correction=True),
-        loss=None if found is None else _loss(found, names),
-        obstruction=None if obstruction is None else obstruction.reason,
-    )
+    """The routines memoryless, correction and step; modified_loss, preconditioner and decay where they exist."""
+    finite, limit = formulas(derivation)
+    found = {
+        "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
+        "correction": Variants(_lowered(finite[1]), _lowered(limit[1])),
+        "step": Variants(_lowered(_step(*finite)), _lowered(_step(*limit))),
+    }
+    loss = _modified_loss(derivation)
+    if loss is None:
+        return Program(derivation.optimizer, derivation.order, found)
+    found["modified_loss"] = Variants.always(number_routine(loss.potential))
+    found["preconditioner"] = Variants.always(vector_routine(loss.preconditioner))
+    if loss.decay != 0:
+        found["decay"] = Variants.always(number_routine(loss.decay))
+    return Program(derivation.optimizer, derivation.order, found, loss.regime, loss.rate)
 
 
-def routine(expression: Expr, taken: frozenset[str], vectors: Iterable[Symbol] = ()) -> Routine:
+def vector_routine(expression: Expr, given: Iterable[Symbol] = ()) -> Routine:
     """The routine of a vector; its last statement computes the result entry by entry.
 
-    ``vectors`` are names that stand for vectors beside theta and the gradient.
+    ``given`` are symbols that stand for vectors which the caller gives, beside theta and the gradient.
     """
-    block = Block(Names(taken, {THETA, GRAD, *vectors}))
+    block = Block(Names({THETA, GRAD, *given}))
     result = block.finish(expression)
     return Routine(block.statements(), result)
 
 
-def scalar_routine(expression: Expr, taken: frozenset[str]) -> Routine:
+def number_routine(expression: Expr) -> Routine:
     """The routine of a number."""
-    block = Block(Names(taken))
+    block = Block(Names())
     result = block.finish_scalar(expression)
     return Routine(block.statements(), result)
 
 
-def attempt(
-    formula: Callable[[], Expr], taken: frozenset[str], advice: str, vectors: Iterable[Symbol] = ()
-) -> Routine | Unavailable:
-    """The routine of a formula, or why there is none and what to do instead."""
+def attempted(formula: Formula, advice: Advice) -> Expr | Missing:
+    """The formula, or why there is none; ``advice`` is for somebody who calls a function."""
     try:
-        return routine(formula(), taken, vectors)
+        return formula()
     except DerivationError as error:
-        # What the command line advises is of no use to somebody who calls a function.
-        return Unavailable(f"{str(error).partition(';')[0]}; {advice}")
+        # Until every derivation returns what is missing: its own advice is for the command line.
+        return Missing(Sentence.of(str(error).partition(";")[0]), (advice,))
 
 
-def _loss(found: ModifiedLoss, taken: frozenset[str]) -> LossProgram:
-    return LossProgram(
-        potential=scalar_routine(found.potential, taken),
-        preconditioner=routine(found.preconditioner, taken),
-        decay=None if found.decay == 0 else scalar_routine(found.decay, taken),
-        regime=found.regime,
-        rate=found.rate,
+def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
+    """F and M at step n, and in the limit."""
+    finite = (
+        attempted(lambda: derivation.F, Advice.LIMIT),
+        attempted(lambda: derivation.M, Advice.LIMIT),
     )
+    limit = (
+        attempted(lambda: derivation.limit.F, Advice.STEP),
+        attempted(lambda: derivation.limit.M, Advice.STEP),
+    )
+    return finite, limit
+
+
+def step_of(update: Expr, correction: Expr) -> Expr:
+    """``theta - lr (F + M)``."""
+    return THETA - LR * (update + correction)
+
+
+def _step(update: Expr | Missing, correction: Expr | Missing) -> Expr | Missing:
+    if isinstance(update, Missing):
+        return update
+    return correction if isinstance(correction, Missing) else step_of(update, correction)
+
+
+def _lowered(formula: Expr | Missing) -> Routine | Missing:
+    return formula if isinstance(formula, Missing) else vector_routine(formula)
+
+
+def _modified_loss(derivation: Derivation) -> ModifiedLoss | None:
+    try:
+        return derivation.modified_loss
+    except DerivationError:  # without a limit there is no modified loss
+        return None

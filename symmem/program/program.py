@@ -1,98 +1,32 @@
-"""The Program: a derivation as straight-line code, before it is spelled in a language.
+"""The Program: the routines of one derivation, which every target reads.
 
-Every target reads the same records.  A routine is a list of statements in order; every name is assigned once.
-
-    Scalars    numbers: functions of the parameters, of n and of lr
-    Apply      an entrywise kernel over vectors
-    Contract   a derivative tensor of the loss with vectors in it: D2L(v) is one Hessian-vector product
-    Call       an opaque vector function, or its derivative along vectors
-    Total      the sum of the entries of a vector
-    Loop       a finite sum over past steps that has no closed form
+A target asks for a routine by its name, spells its statements, and includes the small functions that it ``needs``.
+Names are given out by a Scope: what this program made is ``Internal`` and yields to the user's names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
 
-from sympy import Expr, Symbol
+from sympy import Abs, Expr, Function, Pow, S, Symbol, sign
 
+from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
-
-Assignment = tuple[Symbol, Expr]
-
-TOLERANCE_BITS = 60
-"""A finite sum leaves out the terms whose weight is below 2^-60 of the newest one's."""
+from symmem.program.statements import Call, Contract, Loop, Scalars, Statement, Total, assigns, reads
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """An entrywise function of vectors and scalars: the local values in order, then the output.
+class Need(Enum):
+    """A small function of the runtime, or a module, that a routine cannot do without."""
 
-    Nothing in it is a scalar expression (those are hoisted), and no power is a root: a root is a local value of
-    its own, ``x**(1/2)`` or ``x**(-1/2)``, and higher powers are products of it.
-    """
-
-    vectors: tuple[Symbol, ...]
-    scalars: tuple[Symbol, ...]
-    locals: tuple[Assignment, ...]
-    output: Expr
-
-
-@dataclass(frozen=True)
-class Scalars:
-    assignments: tuple[Assignment, ...]
-
-
-@dataclass(frozen=True)
-class Apply:
-    """``result = kernel(kernel.vectors, kernel.scalars)``, entry by entry."""
-
-    result: Symbol
-    kernel: Kernel
-
-
-@dataclass(frozen=True)
-class Contract:
-    """``result = D^(k+1) L [directions]``, a vector; k is the number of directions."""
-
-    result: Symbol
-    directions: tuple[Symbol, ...]
-
-
-@dataclass(frozen=True)
-class Call:
-    """``result = function(arguments)``: an opaque function ``gradK`` or its derivative ``gradK_jvp``."""
-
-    result: Symbol
-    function: str
-    arguments: tuple[Symbol, ...]
-
-
-@dataclass(frozen=True)
-class Total:
-    result: Symbol
-    vector: Symbol
-
-
-@dataclass(frozen=True)
-class Loop:
-    """``result = sum of term for first <= index < stop``; the body assigns the term.
-
-    ``decay`` is the number whose power ``decay**(stop - index)`` every term carries, or None: terms are left out
-    where that power is below ``2**-TOLERANCE_BITS``.
-    """
-
-    result: Symbol
-    index: Symbol
-    first: Expr
-    stop: Expr
-    decay: Expr | None
-    body: tuple[Statement, ...]
-    term: Symbol
-    is_scalar: bool
-
-
-Statement = Scalars | Apply | Contract | Call | Total | Loop
+    LIKE = "what a function of the caller's returned, as a vector like theta"
+    TOTAL = "the sum of the entries of a vector"
+    ZEROS = "a vector of zeros, to which the terms of a sum are added"
+    STEPS = "all steps of a sum at once, and the sum of their numbers"
+    OLDEST = "the oldest step whose weight counts"
+    ELEMENTARY = "elementary functions of numbers"
 
 
 @dataclass(frozen=True)
@@ -102,50 +36,90 @@ class Routine:
     statements: tuple[Statement, ...]
     result: Symbol
 
+    @cached_property
+    def inputs(self) -> frozenset[Symbol]:
+        """What it reads and does not compute: theta, grad, loss, n, lr, parameters, vectors that were given."""
+        read = frozenset[Symbol]().union(*map(reads, self.statements))
+        return read.difference(*map(assigns, self.statements))
 
-@dataclass(frozen=True)
-class Unavailable:
-    """In the place of a routine that does not exist: the reason."""
+    @cached_property
+    def needs(self) -> frozenset[Need]:
+        """What the code of its statements calls."""
+        return frozenset(_needs(self.statements))
 
-    reason: str
+
+def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
+    for statement in statements:
+        if isinstance(statement, (Contract, Call)):
+            yield Need.LIKE
+        elif isinstance(statement, Total):
+            yield Need.TOTAL
+        elif isinstance(statement, Scalars):
+            yield from _of_numbers(value for _, value in statement.assignments)
+        elif isinstance(statement, Loop):
+            yield from _of_loop(statement)
+
+
+def _of_loop(loop: Loop) -> Iterator[Need]:
+    yield from _of_numbers((loop.first, loop.stop))
+    if loop.decay is not None:
+        yield Need.OLDEST
+        yield from _of_numbers((loop.decay,))
+    if loop.is_formula:
+        yield Need.STEPS
+        return
+    if not loop.is_scalar:
+        yield Need.ZEROS
+    yield from _needs(loop.body)
+
+
+def _of_numbers(values: Iterable[Expr]) -> Iterator[Need]:
+    """Roots are powers; sizes and signs need no function of a library."""
+    for value in values:
+        roots = any(power.exp in (S.Half, -S.Half) for power in value.atoms(Pow))
+        if roots or any(not isinstance(each, (Abs, sign)) for each in value.atoms(Function)):
+            yield Need.ELEMENTARY
 
 
 @dataclass(frozen=True)
 class Variants:
-    """A routine at a finite step n, and in the limit n -> infinity."""
+    """A routine at a finite step n, and in the limit n -> infinity; the same twice where n does not matter."""
 
-    finite: Routine | Unavailable
-    limit: Routine | Unavailable
+    finite: Routine | Missing
+    limit: Routine | Missing
 
+    @classmethod
+    def always(cls, routine: Routine) -> Variants:
+        return cls(routine, routine)
 
-@dataclass(frozen=True)
-class LossProgram:
-    """The modified loss and its preconditioner: ``theta <- theta - lr (P grad Ltilde + decay theta)``."""
-
-    potential: Routine
-    preconditioner: Routine
-    decay: Routine | None
-    regime: str
-    rate: str | None
+    @property
+    def existing(self) -> tuple[Routine, ...]:
+        """One, two or none."""
+        found = dict.fromkeys(each for each in (self.finite, self.limit) if isinstance(each, Routine))
+        return tuple(found)
 
 
 @dataclass(frozen=True)
 class Program:
-    """What every target emits: the routines of DESIGN.md's surfaces."""
+    """The routines by their names; ``regime`` says where the modified loss holds, None where there is none."""
 
     optimizer: Optimizer
     order: int
-    memoryless: Variants
-    correction: Variants
-    step: Variants
-    loss: LossProgram | None
-    obstruction: str | None
+    routines: Mapping[str, Variants]
+    regime: object = None
+    rate: object = None
 
-    def routines(self) -> tuple[Routine, ...]:
-        """Every routine that exists."""
-        found: list[Routine | Unavailable | None] = []
-        for variants in (self.memoryless, self.correction, self.step):
-            found += [variants.finite, variants.limit]
-        if self.loss is not None:
-            found += [self.loss.potential, self.loss.preconditioner, self.loss.decay]
-        return tuple(routine for routine in found if isinstance(routine, Routine))
+    def __getitem__(self, name: str) -> Variants:
+        return self.routines[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.routines
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(parameter.name for parameter in self.optimizer.parameters)
+
+    def needs(self, names: Iterable[str] | None = None) -> frozenset[Need]:
+        """What the named routines need; all of them where no names are given."""
+        chosen = self.routines.values() if names is None else [self.routines[name] for name in names]
+        return frozenset(need for variants in chosen for each in variants.existing for need in each.needs)

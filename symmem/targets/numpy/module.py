@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
-from symmem.targets.python.code import NAMES, PythonWriter, Spelling
-from symmem.targets.python.module import PythonTarget, python_module, taken_names
+from symmem.program.scope import Scope
+from symmem.targets.python.code import PythonWriter, Spelling
+from symmem.targets.python.module import PythonTarget, python_module, python_scope
 from symmem.targets.python.printing import Dialect
 
 _FUNCTIONS = {
-    "sqrt": "np.sqrt({})", "Abs": "np.abs({})", "sign": "np.sign({})", "exp": "np.exp({})", "log": "np.log({})",
-    "sin": "np.sin({})", "cos": "np.cos({})", "tan": "np.tan({})", "sinh": "np.sinh({})", "cosh": "np.cosh({})",
-    "tanh": "np.tanh({})", "atan": "np.arctan({})",
-}  # fmt: skip
-_NUMBERS = {name: f"float({spelled})" for name, spelled in _FUNCTIONS.items()}
-
-SPELLING = Spelling(
-    vectors=Dialect(_FUNCTIONS, "1.0 / np.sqrt({})", NAMES),
-    # A Python float does not turn a float32 array into float64; a NumPy scalar would.
-    scalars=Dialect(_NUMBERS, "1.0 / float(np.sqrt({}))", NAMES),
-    ranges=Dialect(_FUNCTIONS, "1.0 / np.sqrt({})", NAMES),
-)
+    "Abs": "abs",
+    "atan": "arctan",
+    **{name: name for name in ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+"""NumPy's names of the functions of the language."""
+OUTER = ("np", "float", "range", "ValueError")
 TARGET = PythonTarget("numpy/module.py.jinja", has_out=True)
+
+
+def spelling(scope: Scope) -> Spelling:
+    """How NumPy spells functions of arrays, and of numbers."""
+    np, number = scope.outer("np"), scope.outer("float")
+    arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
+    of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
+    # A Python float does not turn a float32 array into float64; a NumPy scalar would.
+    numbers = {name: f"{number}({spelled})" for name, spelled in arrays.items()}
+    return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)
 
 
 def numpy_module(derivation: Derivation) -> str:
     """The NumPy module of a derivation."""
     program = lower(derivation)
-    return python_module(derivation, program, TARGET, PythonWriter(SPELLING, taken_names(program)))
+    scope = python_scope(program, OUTER)
+    return python_module(derivation, program, TARGET, PythonWriter(spelling(scope), scope))

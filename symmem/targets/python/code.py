@@ -12,24 +12,26 @@ from itertools import count
 
 from sympy import Expr, Symbol
 
-from symmem.program.program import (
+from symmem.algebra.atoms import GRAD, LOSS
+from symmem.algebra.results import Advice, Missing
+from symmem.program.program import Routine, Variants
+from symmem.program.scope import Scope
+from symmem.program.statements import (
     Apply,
     Assignment,
     Call,
     Contract,
-    Kernel,
+    Entrywise,
+    Internal,
     Loop,
-    Routine,
     Scalars,
     Statement,
     Total,
-    Unavailable,
-    Variants,
 )
 from symmem.targets.python.printing import WIDTH, Dialect, PythonPrinter, assignment
 
 INDENT = "    "
-NAMES = {"grad": "g", "loss": "value"}
+VALUES = {GRAD: "g", LOSS: "value"}
 """The gradient and the loss as values: in a signature ``grad`` and ``loss`` are the functions."""
 
 
@@ -45,12 +47,12 @@ class Spelling:
 class PythonWriter:
     """Writes routines as lines; remembers the kernels that they use, by name."""
 
-    def __init__(self, spelling: Spelling, taken: frozenset[str]) -> None:
+    def __init__(self, spelling: Spelling, scope: Scope) -> None:
         self._spelling = spelling
-        self._scalars = PythonPrinter(spelling.scalars)
-        self._ranges = PythonPrinter(spelling.ranges)
-        self._taken = taken
-        self._kernels: dict[Kernel, str] = {}
+        self.scope = scope
+        self._scalars = PythonPrinter(spelling.scalars, names=scope.name)
+        self._ranges = PythonPrinter(spelling.ranges, names=scope.name)
+        self._kernels: dict[Entrywise, str] = {}
 
     def variants(self, variants: Variants, role: str, *, out: bool) -> list[str]:
         """The body of a function of n: one set of statements where finite n and the limit differ in numbers alone."""
@@ -75,7 +77,11 @@ class PythonWriter:
             return [*lines, *self.call("return ", "_entrywise", arguments)]
         assert isinstance(last, Scalars)
         *earlier, (name, value) = last.assignments
-        return [*lines, *self._assignments([*earlier, (name, value)], self._scalars), f"return {name}"]
+        return [
+            *lines,
+            *self._assignments([*earlier, (name, value)], self._scalars),
+            f"return {self._name(name)}",
+        ]
 
     def accumulated(
         self,
@@ -106,10 +112,10 @@ class PythonWriter:
         """Name and lines of every kernel that was used."""
         return [(name, self._kernel(name, kernel)) for kernel, name in self._kernels.items()]
 
-    def _one(self, routine: Routine | Unavailable, role: str, *, out: bool) -> list[str]:
+    def _one(self, routine: Routine | Missing, role: str, *, out: bool) -> list[str]:
         if isinstance(routine, Routine):
             return self.routine(routine, role, out=out)
-        return raised(routine.reason)
+        return raised(reason(routine))
 
     def _branch(self, limit: Sequence[Assignment], finite: Sequence[Assignment]) -> list[str]:
         if not limit and not finite:
@@ -127,7 +133,7 @@ class PythonWriter:
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
         if isinstance(statement, Scalars):
             return self._assignments(statement.assignments, self._scalars)
-        target = f"{statement.result} = "
+        target = f"{self._name(statement.result)} = "
         if isinstance(statement, Apply):
             role = roles.get(statement.result, "summand")
             return self.call(target, "_entrywise", self._application(statement, role))
@@ -142,21 +148,21 @@ class PythonWriter:
 
     def loop(self, loop: Loop) -> list[str]:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
-        bounds = ", ".join(self.bounds(loop))
-        if loop.is_scalar and all(isinstance(statement, Scalars) for statement in loop.body):
+        bounds, result = ", ".join(self.bounds(loop)), self._name(loop.result)
+        if loop.is_formula:
             inner: list[str] = []
             for statement in loop.body:
                 assert isinstance(statement, Scalars)
                 inner += self._assignments(statement.assignments, self._ranges)
             return [
-                f"{loop.index} = _steps({bounds})",
+                f"{self._name(loop.index)} = _steps({bounds})",
                 *inner,
-                f"{loop.result} = _added({loop.term})",
+                f"{result} = _added({self._name(loop.term)})",
             ]
         start = "0.0" if loop.is_scalar else "_zeros(theta)"
-        body = [*self.block(loop.body), f"{loop.result} = {loop.result} + {loop.term}"]
-        header = f"for {loop.index} in range({bounds}):"
-        return [f"{loop.result} = {start}", header, *_indented(body)]
+        body = [*self.block(loop.body), f"{result} = {result} + {self._name(loop.term)}"]
+        header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
+        return [f"{result} = {start}", header, *_indented(body)]
 
     def bounds(self, loop: Loop) -> tuple[str, str]:
         """The first step that is added, and the one after the last."""
@@ -166,24 +172,24 @@ class PythonWriter:
         return f"_oldest({first}, {stop}, {self._scalars.source(loop.decay)})", stop
 
     def _application(self, statement: Apply, role: str) -> list[str]:
-        kernel = statement.kernel
+        kernel = statement.function
         name = self._named(kernel, role)
         return [name, "theta", self._tuple(kernel.vectors), self._tuple(kernel.scalars)]
 
-    def _named(self, kernel: Kernel, role: str) -> str:
+    def _named(self, kernel: Entrywise, role: str) -> str:
         if kernel not in self._kernels:
             taken = set(self._kernels.values())
             candidates = (f"_{role}" if k == 1 else f"_{role}{k}" for k in count(1))
             self._kernels[kernel] = next(name for name in candidates if name not in taken)
         return self._kernels[kernel]
 
-    def _kernel(self, name: str, kernel: Kernel) -> list[str]:
+    def _kernel(self, name: str, kernel: Entrywise) -> list[str]:
         arguments = [self._name(symbol) for symbol in (*kernel.vectors, *kernel.scalars)]
-        fresh, printer = self._parts(), PythonPrinter(self._spelling.vectors, frozenset(kernel.scalars))
+        fresh, printer = self._parts(), self._entries(kernel)
         body: list[str] = []
         room = WIDTH - len(INDENT)
         for symbol, value in kernel.locals:
-            body += assignment(symbol.name, value, printer, fresh, room)
+            body += assignment(self._name(symbol), value, printer, fresh, room)
         # ``return`` is as long as a name with its equals sign.
         *before, last = assignment("retur", kernel.output, printer, fresh, room)
         body += [*before, "return " + last.removeprefix("retur = ")]
@@ -193,17 +199,19 @@ class PythonWriter:
         fresh = self._parts()
         lines: list[str] = []
         for name, value in assignments:
-            lines += assignment(name.name, value, printer, fresh, WIDTH - 3 * len(INDENT))
+            lines += assignment(self._name(name), value, printer, fresh, WIDTH - 3 * len(INDENT))
         return lines
 
     def _parts(self) -> Callable[[], Symbol]:
         """Names for the parts of a value that is too long for a line."""
-        names = (f"p{k}" for k in count(1))
-        free = (Symbol(name) for name in names if name not in self._taken)
-        return lambda: next(free)
+        names = (Internal(f"p{k}") for k in count(1))
+        return lambda: next(names)
+
+    def _entries(self, function: Entrywise) -> PythonPrinter:
+        return PythonPrinter(self._spelling.vectors, frozenset(function.scalars), self.scope.name)
 
     def _name(self, symbol: Symbol) -> str:
-        return NAMES.get(symbol.name, symbol.name)
+        return self.scope.name(symbol)
 
     def _list(self, symbols: Iterable[Symbol]) -> str:
         return ", ".join(self._name(symbol) for symbol in symbols)
@@ -236,6 +244,16 @@ def signature(name: str, arguments: Sequence[str]) -> list[str]:
     """The head of a function."""
     *lines, last = call("def ", name, arguments, WIDTH - 1)
     return [*lines, last + ":"]
+
+
+_ADVICE = {Advice.LIMIT: "take the limit, n=None", Advice.STEP: "give a step n"}
+"""What to do instead, to somebody who calls a function."""
+
+
+def reason(missing: Missing) -> str:
+    """Why a routine does not exist, and what to call instead."""
+    ways = [_ADVICE.get(way, way.value) if isinstance(way, Advice) else str(way) for way in missing.advice]
+    return "; ".join([str(missing.reason), *ways])
 
 
 def raised(reason: str) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from sympy import oo
 
 from symmem import __version__
+from symmem.algebra.atoms import GRAD, LOSS
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.documents.decimals import decimal
@@ -18,10 +20,14 @@ from symmem.documents.report import sections
 from symmem.documents.terminal import Style, section_lines
 from symmem.errors import DerivationError
 from symmem.output.rendering import render
-from symmem.program.program import Program, Routine
-from symmem.targets.python.code import INDENT, PythonWriter, call, signature
+from symmem.program.program import Need, Program, Routine
+from symmem.program.scope import Scope
+from symmem.program.statements import TOLERANCE_BITS
+from symmem.targets.python.code import INDENT, VALUES, PythonWriter, call, signature
 from symmem.targets.python.printing import WIDTH
 
+OF_STEP = ("memoryless", "correction", "step")
+"""The functions of a step n, which write into a given array where the target has them."""
 LONGEST_FORMULA = 40
 """A formula of more lines than this is not repeated in a docstring."""
 
@@ -42,22 +48,17 @@ def python_module(
     more: Mapping[str, object] = MappingProxyType({}),
 ) -> str:
     """The text of the module, formatted; ``more`` is what the template of this target needs beyond the others."""
-    optimizer, loss = program.optimizer, program.loss
+    optimizer, scope = program.optimizer, writer.scope
     heads = _Signatures(program, target)
     bodies = {
-        "memoryless": writer.variants(program.memoryless, "memoryless", out=target.has_out),
-        "correction": writer.variants(program.correction, "correction", out=target.has_out),
-        "step": writer.variants(program.step, "step", out=target.has_out),
+        name: writer.variants(variants, name, out=target.has_out and name in OF_STEP)
+        for name, variants in program.routines.items()
     }
-    if loss is not None:
-        bodies["modified_loss"] = writer.routine(loss.potential, "modified_loss")
-        bodies["preconditioner"] = writer.routine(loss.preconditioner, "preconditioner")
-        if loss.decay is not None:
-            bodies["decay"] = writer.routine(loss.decay, "decay")
     functions = {
-        name: {"signature": heads.of(name), "body": [*_opening(name, body, program), *body]}
+        name: {"signature": heads.of(name), "body": [*_opening(name, program, scope), *body]}
         for name, body in bodies.items()
     }
+    needs = program.needs()
     return render(
         target.template,
         {
@@ -67,8 +68,9 @@ def python_module(
             "class_name": class_name(str(optimizer.title)),
             "order": program.order,
             "formulas": _formulas(derivation),
-            "regime": None if loss is None else loss.regime,
-            "rate": None if loss is None else loss.rate,
+            "regime": program.regime,
+            "rate": program.rate,
+            "aliases": scope.aliases,
             "functions": functions,
             "kernels": [lines for _, lines in writer.kernels()],
             "check_signature": signature("_check", ["n", *(p.name for p in optimizer.parameters)]),
@@ -77,13 +79,14 @@ def python_module(
             "defaults": [f"{p.name}={decimal(p.default)}" for p in optimizer.parameters],
             "contractions": contractions(program.order),
             "opaque": [function.name for function in optimizer.functions],
-            "has_finite": isinstance(program.correction.finite, Routine),
+            "has_finite": isinstance(program["correction"].finite, Routine),
             "checks": [_check(parameter) for parameter in optimizer.parameters if _condition(parameter)],
-            "has_sums": _calls("_oldest", bodies),
-            "has_totals": _calls("_total", bodies),
-            "has_zeros": _calls("_zeros", bodies),
-            "has_steps": _calls("_steps", bodies),
-            "has_numbers": any("math." in line for body in bodies.values() for line in body),
+            "has_sums": Need.OLDEST in needs,
+            "has_totals": Need.TOTAL in needs,
+            "has_zeros": Need.ZEROS in needs,
+            "has_steps": Need.STEPS in needs,
+            "has_numbers": Need.ELEMENTARY in needs,
+            "tolerance": TOLERANCE_BITS,
         },
     )
 
@@ -95,22 +98,18 @@ def _banner(program: Program) -> list[str]:
     return textwrap.wrap(words, WIDTH)
 
 
-def _calls(function: str, bodies: Mapping[str, list[str]]) -> bool:
-    return any(f"{function}(" in line for body in bodies.values() for line in body)
-
-
-def _opening(name: str, body: list[str], program: Program) -> list[str]:
+def _opening(name: str, program: Program, scope: Scope) -> list[str]:
     """The lines before the formula: checks, and the values at theta that it needs."""
-    step = "n" if name in ("memoryless", "correction", "step") else "None"
+    step = "n" if name in OF_STEP else "None"
     parameters = [parameter.name for parameter in program.optimizer.parameters]
     lines = call("", "_check", [step, *parameters], WIDTH - len(INDENT))
     if name == "decay":
         return lines
     lines.append("theta = _array(theta)")
-    words = set(re.findall(r"\w+", " ".join(body)))
-    if "value" in words:
-        lines.append("value = loss(theta)")
-    return [*lines, "g = _like(theta, grad(theta))"] if "g" in words else lines
+    read = {symbol for routine in program[name].existing for symbol in routine.inputs}
+    if LOSS in read:
+        lines.append(f"{scope.name(LOSS)} = loss(theta)")
+    return [*lines, f"{scope.name(GRAD)} = _like(theta, grad(theta))"] if GRAD in read else lines
 
 
 def contractions(order: int) -> list[str]:
@@ -202,5 +201,9 @@ def _plain(text: str) -> str:
     return text.replace("\\", "/").replace('"', "'")
 
 
-def taken_names(program: Program) -> frozenset[str]:
-    return frozenset(parameter.name for parameter in program.optimizer.parameters)
+def python_scope(program: Program, outer: Iterable[str]) -> Scope:
+    """The names of a module: the parameters, the opaque functions and the arguments beside them are kept."""
+    arguments = ["theta", "grad", "loss", *contractions(program.order), "n", "lr", "out"]
+    functions = [f.name + suffix for f in program.optimizer.functions for suffix in suffixes(program.order)]
+    kept = [*program.parameters, *functions, *arguments]
+    return Scope(kept, words=keyword.kwlist, outer=outer, preferred=VALUES)

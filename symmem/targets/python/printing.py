@@ -6,7 +6,7 @@ A statement never passes the width: what is too long is cut into named parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sort_key
 from sympy.printing.printer import Printer
@@ -23,17 +23,26 @@ class Dialect:
 
     functions: Mapping[str, str]
     rsqrt: str
-    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def own_name(symbol: Symbol) -> str:
+    return str(symbol.name)
 
 
 class PythonPrinter(Printer):
     """Source text of an expression; parentheses where Python needs them."""
 
-    def __init__(self, dialect: Dialect, numbers: frozenset[Symbol] = frozenset()) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        numbers: frozenset[Symbol] = frozenset(),
+        names: Callable[[Symbol], str] = own_name,
+    ) -> None:
         """``numbers`` stand first in a product, so that they are multiplied before a vector is touched."""
         super().__init__()
         self._dialect = dialect
         self._numbers = numbers
+        self._names = names
 
     def source(self, expression: Expr) -> str:
         return self._at(expression, _SUM)
@@ -44,7 +53,7 @@ class PythonPrinter(Printer):
         return text if _binding(expression) >= least else f"({text})"
 
     def _print_Symbol(self, symbol: Symbol) -> str:
-        return self._dialect.names.get(symbol.name, symbol.name)
+        return self._names(symbol)
 
     def _print_Integer(self, number: Integer) -> str:
         return str(int(number))
@@ -166,7 +175,7 @@ def fitted(
         if not longest.args:
             break
         part = fresh()
-        before += assignment(part.name, longest, printer, fresh, width)
+        before += assignment(printer.source(part), longest, printer, fresh, width)
         if isinstance(value, (Add, Mul)):
             value = value.func(part, *rest)
         else:

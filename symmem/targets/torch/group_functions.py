@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sympy import Add, Expr, Mul, S, Symbol
 
-from symmem.algebra.atoms import LR, STEP, THETA, terms_of
+from symmem.algebra.atoms import GRAD, LR, STEP, THETA, terms_of
 from symmem.algebra.passes import distribute
+from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.derivation import Derivation, derive
+from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import RATES, GroupForm, StepScalar, group_form, with_rates
 from symmem.documents.decimals import decimal
-from symmem.program.lowering import attempt, routine
-from symmem.program.program import Routine, Unavailable, Variants
+from symmem.errors import DerivationError
+from symmem.method.reading import method_of
+from symmem.program.lowering import vector_routine
+from symmem.program.program import Routine, Variants
 from symmem.targets.python.code import INDENT, PythonWriter, signature
 from symmem.targets.python.module import contractions, suffixes
 
@@ -23,7 +26,7 @@ STEP_SCALARS = "_step_scalars"
 def class_values(derivation: Derivation, writer: PythonWriter) -> dict[str, object]:
     """The values that the templates of the class take; the writer remembers their kernels."""
     optimizer, order = derivation.optimizer, derivation.order
-    form = group_form(optimizer)
+    form = group_form(derivation.method)
     functions = GroupFunctions(optimizer, form, writer)
     return {
         "name": optimizer.name,
@@ -63,6 +66,7 @@ class GroupFunctions:
         self._form = form
         self._writer = writer
         self._parameters = [parameter.name for parameter in optimizer.parameters]
+        self._spelled = writer.scope.name
         self._vectors = {}
         for position, memory in enumerate(form.memories, start=1):
             self._vectors[memory.product] = Symbol(f"hv{position}")
@@ -72,8 +76,8 @@ class GroupFunctions:
 
     def lines(self) -> list[list[str]]:
         form = self._form
-        scalars = [scalar.name.name for scalar in form.scalars]
-        past = [scalar.name.name for scalar in form.past_scalars]
+        scalars = [self._spelled(scalar.name) for scalar in form.scalars]
+        past = [self._spelled(scalar.name) for scalar in form.past_scalars]
         found = [
             self._values(),
             self.scalars(STEP_SCALARS, form.scalars, ranges=False),
@@ -81,12 +85,16 @@ class GroupFunctions:
         ]
         if not form.memories:
             return found
-        vectors = [symbol.name for symbol in self._vectors.values()]
-        scales = [memory.scale.name for memory in form.memories]
+        vectors = [self._spelled(symbol) for symbol in self._vectors.values()]
+        scales = [self._spelled(memory.scale) for memory in form.memories]
         update = form.memoryless + form.correction
         found.append(self.entrywise("corrected", [*vectors, *scales, *scalars], update))
         if len(form.memories) > 1:
-            given = [name for name in vectors if name in ("hv1", "way1")]
+            given = [
+                self._spelled(Symbol(name))
+                for name in ("hv1", "way1")
+                if Symbol(name) in self._vectors.values()
+            ]
             update = form.memoryless + self._shared_correction()
             found.append(self.entrywise("shared", [*given, *scales, *scalars], update))
         found.append(self.entrywise("past", past, form.past))
@@ -98,7 +106,7 @@ class GroupFunctions:
         """The correction alone."""
         form = self._form
         numbers = [*(memory.scale for memory in form.memories), *(scalar.name for scalar in form.scalars)]
-        arguments = [symbol.name for symbol in (*self._vectors.values(), *numbers)]
+        arguments = [self._spelled(symbol) for symbol in (*self._vectors.values(), *numbers)]
         return self.entrywise("correction", arguments, form.correction)
 
     def _shared_correction(self) -> Expr:
@@ -116,21 +124,30 @@ class GroupFunctions:
 
     def rated(self, order: int) -> list[list[str]]:
         """Beyond order 1: the whole step on flat vectors, with a vector of rates."""
-        derivation = derive(with_rates(self._optimizer), order)
+        derivation = Derivation(with_rates(method_of(self._optimizer)), order)
         rates = Symbol("rates")
 
-        def step(formula: Callable[[], tuple[Expr, Expr]], advice: str) -> Routine | Unavailable:
-            def moved() -> Expr:
-                return (THETA - Add(*formula())).xreplace({LR: S.One, RATES: rates})
-
-            return attempt(moved, frozenset((*self._parameters, rates.name)), advice, (rates,))
+        def step(formula: Callable[[], tuple[Expr, Expr]], advice: str) -> Routine | Missing:
+            try:
+                moved = (THETA - Add(*formula())).xreplace({LR: S.One, RATES: rates})
+            except DerivationError as error:
+                return Missing(Sentence.of(str(error).partition(";")[0]), (Sentence.of(advice),))
+            return vector_routine(moved, (rates,))
 
         variants = Variants(
             step(lambda: (derivation.F, derivation.M), "use limit=True"),
             step(lambda: (derivation.limit.F, derivation.limit.M), "use limit=False"),
         )
         calls = [f.name + suffix for f in self._optimizer.functions for suffix in suffixes(order)]
-        head = ["theta", "g", *contractions(order), *calls, rates.name, STEP.name, *self._parameters]
+        head = [
+            "theta",
+            self._spelled(GRAD),
+            *contractions(order),
+            *calls,
+            self._spelled(rates),
+            STEP.name,
+            *self._parameters,
+        ]
         body = self._writer.variants(variants, "rated", out=False)
         return [self._values(), [*signature("_rated_step", head), *(INDENT + line for line in body)]]
 
@@ -157,7 +174,7 @@ class GroupFunctions:
         lines = signature(name, [STEP.name, *self._parameters])
         if not scalars:
             return [*lines, *returned([])]
-        names = [scalar.name.name for scalar in scalars]
+        names = [self._spelled(scalar.name) for scalar in scalars]
         limits = [(scalar.name, scalar.limit) for scalar in scalars if scalar.limit is not None]
         if len(limits) == len(scalars):
             body = [*self._writer.numbers(limits), *_return_names(names)]
@@ -181,9 +198,8 @@ class GroupFunctions:
         It takes the tensors theta and g, the opaque functions, the arguments and the parameters; ``vectors`` are
         the tensors among the arguments.
         """
-        head = ["out", "factor", "theta", "g", *self.calls, *arguments, *self._parameters]
-        taken = frozenset((*self._parameters, *arguments))
-        made = routine(expression.xreplace(self._vectors), taken, [*self._vectors.values(), *vectors])
+        head = ["out", "factor", "theta", self._spelled(GRAD), *self.calls, *arguments, *self._parameters]
+        made = vector_routine(expression.xreplace(self._vectors), [*self._vectors.values(), *vectors])
         body = self._writer.accumulated(made, role)
         return [*signature(f"_group_{role}", head), *(INDENT + line for line in body)]
 

@@ -11,7 +11,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import Regulariser, regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
-from symmem.program.lowering import routine
+from symmem.program.lowering import vector_routine
 from symmem.targets.python.code import INDENT, PythonWriter, signature
 from symmem.targets.torch.group_functions import GroupFunctions, returned
 
@@ -29,10 +29,10 @@ _OPTIONS = (
 
 def memory_values(derivation: Derivation, writer: PythonWriter) -> dict[str, object]:
     """The values that the templates of the optimizer with memory take; there is none beyond order 1."""
-    optimizer = derivation.optimizer
+    optimizer, method = derivation.optimizer, derivation.method
     if derivation.order > 1:
         return {"memory_functions": []}
-    form, running, implicit = group_form(optimizer), running_form(optimizer), regulariser(optimizer)
+    form, running, implicit = group_form(method), running_form(method), regulariser(method)
     finite, limit = frozen_parameters(derivation)
     spelled = {} if optimizer.torch is None else optimizer.torch.state
     options = {} if optimizer.torch is None else optimizer.torch.options
@@ -58,7 +58,7 @@ class _Lines:
         self._parameters = [parameter.name for parameter in optimizer.parameters]
 
     def all(self, running: RunningForm, implicit: Regulariser | None) -> list[list[str]]:
-        names = [scalar.name.name for scalar in running.scalars]
+        names = [self._writer.scope.name(scalar.name) for scalar in running.scalars]
         sums = [each.value for each in running.sums]
         found = [
             self._functions.scalars("_running_scalars", running.scalars, ranges=False),
@@ -66,14 +66,14 @@ class _Lines:
             *(self._taken_in(each) for each in running.sums),
             [f"_TAKE_IN = [{', '.join(f'_take_in{each.position}' for each in running.sums)}]"],
             self._functions.entrywise(
-                "running", [*(value.name for value in sums), *names], running.update, sums
+                "running", [*(self._writer.scope.name(value) for value in sums), *names], running.update, sums
             ),
         ]
         if self._form.memories:
             found.append(self._functions.correction())
         if implicit is not None:
-            scalars = [scalar.name.name for scalar in self._form.scalars]
-            past = [scalar.name.name for scalar in self._form.past_scalars]
+            scalars = [self._writer.scope.name(scalar.name) for scalar in self._form.scalars]
+            past = [self._writer.scope.name(scalar.name) for scalar in self._form.past_scalars]
             found += [
                 self._numbers("_regulariser_strengths", scalars, implicit.strengths),
                 self._numbers("_regulariser_own", past, [implicit.own]),
@@ -90,7 +90,7 @@ class _Lines:
         """A function that brings a running sum up to date, by its rates."""
         name = f"_take_in{running.position}"
         head = signature(name, ["out", "rates", "theta", "g", *self._functions.calls, *self._parameters])
-        made = routine(running.g, frozenset(self._parameters))
+        made = vector_routine(running.g)
         body = self._writer.accumulated(made, "seen", "_take_in", ("out", "rates"))
         return [*head, *(INDENT + line for line in body)]
 
@@ -99,7 +99,6 @@ class _Lines:
         return [*head, *returned([self._writer.number(value) for value in values])]
 
     def _density(self, past: Sequence[str], density: Expr) -> list[str]:
-        taken = frozenset((*self._parameters, *past))
-        body = self._writer.routine(routine(density, taken), "density")
+        body = self._writer.routine(vector_routine(density), "density")
         head = signature("_group_density", ["theta", "g", *past, *self._parameters])
         return [*head, *(INDENT + line for line in body)]

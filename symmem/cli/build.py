@@ -1,0 +1,27 @@
+"""``symmem build``: compiled kernels of one or several optimizers."""
+
+# ruff: noqa: PLC0415  # a room is imported when its command runs: symmem -h needs no SymPy
+
+from __future__ import annotations
+
+import click
+
+from symmem.cli.options import NAMES
+from symmem.cli.progress import progress
+
+
+@click.command(short_help="Compiled kernels: a library, its packages and its Python modules.")
+@NAMES
+@click.option("-o", "output", required=True, metavar="DIR", help="The directory to lay them out in.")
+def build(names: tuple[str, ...], output: str) -> None:
+    """Compiled kernels of one or several optimizers, in one library.
+
+    The compiler is CC, then cc. In DIR: include/, lib/ with pkg-config and CMake packages, python/.
+    """
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive
+    from symmem.targets.c.build import build as build_library
+
+    optimizers = [load(name) for name in names]
+    with progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
+        build_library([derive(optimizer) for optimizer in optimizers], output)

@@ -1,0 +1,86 @@
+"""``symmem derive``: one optimizer, told in text, LaTeX or JSON."""
+
+# ruff: noqa: PLC0415  # a room is imported when its command runs: symmem -h needs no SymPy
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from symmem.cli.options import FORMAT, NAME, ORDER, OUTPUT
+from symmem.cli.progress import progress
+from symmem.cli.streams import deliver, style
+
+if TYPE_CHECKING:
+    from symmem.derivation.derivation import Derivation
+    from symmem.documents.report import At
+
+
+@click.command(short_help="The memoryless iteration, its correction, the modified loss and equation.")
+@NAME
+@ORDER
+@click.option(
+    "--at-step", type=int, metavar="N", help="The iteration at step n = N; the first update is n = 0."
+)
+@click.option("--limit", "limit", is_flag=True, help="The limit n -> infinity alone.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
+)
+@click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
+@FORMAT
+@OUTPUT
+def derive(  # noqa: PLR0917  # one argument for each option
+    name: str,
+    order: int,
+    at_step: int | None,
+    limit: bool,
+    settings: tuple[str, ...],
+    quadratic: bool,
+    form: str,
+    output: str | None,
+) -> None:
+    """The memoryless iteration, its correction, the modified loss and equation.
+
+    Without --at-step and --limit both symbolic n and the limit n -> infinity are shown.
+    """
+    if limit and at_step is not None:
+        raise click.UsageError("--at-step and --limit exclude each other; give one of them")
+    from symmem.declaration.loading import load
+    from symmem.derivation.derivation import derive as derive_optimizer
+
+    values = _settings(settings)
+    optimizer = load(name)
+    derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
+    at: At = "limit" if limit else "n" if at_step is None else at_step
+    with progress(f"deriving {optimizer.name} to order {order} ..."):
+        content = _formatted(derivation, at, form, quadratic, output)
+    deliver(content, output)
+
+
+def _settings(given: tuple[str, ...]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for setting in given:
+        name, equals, value = (part.strip() for part in setting.partition("="))
+        if not (name and equals and value):
+            raise click.UsageError(f"--set {setting}: write PARAMETER=NUMBER, for example beta1=0.9")
+        if name in values:
+            raise click.UsageError(f"--set {setting}: {name} is set twice; set it once")
+        values[name] = value
+    return values
+
+
+def _formatted(derivation: Derivation, at: At, form: str, quadratic: bool, output: str | None) -> str:
+    if form == "json":
+        import json
+
+        from symmem.documents.json_record import record
+
+        return json.dumps(record(derivation, at, quadratic=quadratic), indent=2) + "\n"
+    if form == "latex":
+        from symmem.documents.paper.fragment import latex_report
+
+        return latex_report(derivation, at, quadratic=quadratic)
+    from symmem.documents.terminal import terminal_report
+
+    return terminal_report(derivation, at, style(output), quadratic=quadratic)

@@ -1,0 +1,41 @@
+"""A command is run, and what became of it is an exit code and at most one line on standard error.
+
+Exit codes: 0 done, 1 a check failed or a compiler rejected our code, 2 bad input or a missing tool, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import NoReturn
+
+import click
+
+from symmem.cli.group import commands
+from symmem.cli.streams import complain, silence
+from symmem.errors import CompilerError, SymmemError
+
+
+def main() -> NoReturn:
+    """Runs the command that the arguments name, and ends the process with its exit code."""
+    # A short process: collecting the garbage of imports costs more than it frees, at the end as on the way.
+    gc.disable()
+    try:
+        code = commands.main(standalone_mode=False) or 0
+    except click.ClickException as error:
+        code = _fail(error.format_message(), 2)
+    except click.Abort:
+        code = _fail("interrupted", 130)
+    except SymmemError as error:
+        code = _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
+    except OSError as error:
+        silence(sys.stdout)
+        code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
+    gc.freeze()
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split()).rstrip(".")
+    complain(f"symmem: {line}\n")
+    return code

@@ -1,0 +1,77 @@
+"""Derivation -> Program in which the caller multiplies by the Hessian: for code that cannot call back.
+
+A correction of order 1 is entrywise but for Hessian-vector products of entrywise directions:
+
+    direction_k = v_k(theta, grad),     hv_k = D2L(v_k),     correction = M(theta, grad, hv_1, ..., hv_K)
+
+so that every routine treats each entry by itself.  The routines are memoryless, direction1 to directionK, correction
+and step; finite n and the limit may differ in K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sympy import Expr, Symbol, default_sort_key
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import PAST, is_contraction
+from symmem.algebra.results import Missing, Sentence
+from symmem.derivation.derivation import Derivation
+from symmem.program.lowering import formulas, step_of, vector_routine
+from symmem.program.program import Program, Routine, Variants
+from symmem.program.statements import Internal
+
+_PAST_PRODUCTS = Missing(Sentence.of("every past step would need a Hessian-vector product of its own"))
+
+
+def product_symbol(position: int) -> Symbol:
+    """The vector that the caller gives for the product with this position, counted from 1."""
+    return Internal(f"hv{position}")
+
+
+def direction_name(position: int) -> str:
+    """The routine of the direction whose product ``product_symbol(position)`` is."""
+    return f"direction{position}"
+
+
+def lower_products(derivation: Derivation) -> Program:
+    """The program of a derivation whose contractions are Hessian-vector products of entrywise vectors."""
+    finite, limit = (_routines(*pair) for pair in formulas(derivation))
+    found: dict[str, Variants] = {}
+    for name in dict.fromkeys((*_names(finite), *_names(limit))):
+        found[name] = Variants(_named(finite, name), _named(limit, name))
+    return Program(derivation.optimizer, derivation.order, found)
+
+
+def _names(routines: Mapping[str, Routine] | Missing) -> tuple[str, ...]:
+    return () if isinstance(routines, Missing) else tuple(routines)
+
+
+def _named(routines: Mapping[str, Routine] | Missing, name: str) -> Routine | Missing:
+    if isinstance(routines, Missing):
+        return routines
+    return routines.get(name, Missing(Sentence.of("this form has fewer directions")))
+
+
+def _routines(update: Expr | Missing, correction: Expr | Missing) -> Mapping[str, Routine] | Missing:
+    if isinstance(update, Missing):
+        return update
+    if isinstance(correction, Missing):
+        return correction
+    found = [atom for atom in correction.atoms(AppliedUndef) if is_contraction(atom)]
+    contractions = sorted(found, key=default_sort_key)
+    if any(PAST in atom.free_symbols for atom in contractions):
+        return _PAST_PRODUCTS
+    given = {atom: product_symbol(position) for position, atom in enumerate(contractions, start=1)}
+    entrywise = correction.xreplace(given)
+    directions = {
+        direction_name(position): vector_routine(atom.args[0])
+        for position, atom in enumerate(contractions, start=1)
+    }
+    return {
+        "memoryless": vector_routine(update),
+        **directions,
+        "correction": vector_routine(entrywise, given.values()),
+        "step": vector_routine(step_of(update, entrywise), given.values()),
+    }

@@ -1,0 +1,133 @@
+"""Statements: straight-line code over vectors and numbers, before it is spelled in a language.
+
+Every name is assigned once, and read after it is assigned.
+
+    Scalars    numbers: functions of the parameters, of n and of lr
+    Apply      an entrywise function over vectors
+    Contract   a derivative tensor of the loss with vectors in it: D2L(v) is one Hessian-vector product
+    Call       an opaque vector function, or its derivative along vectors
+    Total      the sum of the entries of a vector
+    Loop       a finite sum over past steps that has no closed form
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr, Symbol
+
+TOLERANCE_BITS = 60
+"""A finite sum leaves out the terms whose weight is below 2^-60 of the newest one's."""
+
+
+class Internal(Symbol):
+    """A symbol that this program made.  It equals no symbol that a user declared, whatever the names.
+
+    >>> Internal("v1") == Symbol("v1"), Internal("v1") == Internal("v1")
+    (False, True)
+    """
+
+
+Assignment = tuple[Symbol, Expr]
+
+
+@dataclass(frozen=True)
+class Entrywise:
+    """An entrywise function of vectors and scalars: the local values in order, then the output.
+
+    Nothing in it is a scalar expression (those are hoisted), and no power is a root: a root is a local value of
+    its own, ``x**(1/2)`` or ``x**(-1/2)``, and higher powers are products of it.
+    """
+
+    vectors: tuple[Symbol, ...]
+    scalars: tuple[Symbol, ...]
+    locals: tuple[Assignment, ...]
+    output: Expr
+
+
+@dataclass(frozen=True)
+class Scalars:
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True)
+class Apply:
+    """``result = function(function.vectors, function.scalars)``, entry by entry."""
+
+    result: Symbol
+    function: Entrywise
+
+
+@dataclass(frozen=True)
+class Contract:
+    """``result = D^(k+1) L [directions]``, a vector; k is the number of directions."""
+
+    result: Symbol
+    directions: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+class Call:
+    """``result = function(arguments)``: an opaque function ``gradK`` or its derivative ``gradK_jvp``."""
+
+    result: Symbol
+    function: str
+    arguments: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+class Total:
+    result: Symbol
+    vector: Symbol
+
+
+@dataclass(frozen=True)
+class Loop:
+    """``result = sum of term for first <= index < stop``; the body assigns the term.
+
+    ``decay`` is the number whose power ``decay**(stop - index)`` every term carries, or None: terms are left out
+    where that power is below ``2**-TOLERANCE_BITS``.
+    """
+
+    result: Symbol
+    index: Symbol
+    first: Expr
+    stop: Expr
+    decay: Expr | None
+    body: tuple[Statement, ...]
+    term: Symbol
+    is_scalar: bool
+
+    @property
+    def is_formula(self) -> bool:
+        """Whether the terms are numbers by a formula, so that all of them can be computed at once."""
+        return self.is_scalar and all(isinstance(statement, Scalars) for statement in self.body)
+
+
+Statement = Scalars | Apply | Contract | Call | Total | Loop
+
+
+def reads(statement: Statement) -> frozenset[Symbol]:
+    """Every symbol that the statement reads, from outside and, in a loop, from its own body."""
+    if isinstance(statement, Scalars):
+        return frozenset[Symbol]().union(*(value.free_symbols for _, value in statement.assignments))
+    if isinstance(statement, Apply):
+        return frozenset((*statement.function.vectors, *statement.function.scalars))
+    if isinstance(statement, Contract):
+        return frozenset(statement.directions)
+    if isinstance(statement, Call):
+        return frozenset(statement.arguments)
+    if isinstance(statement, Total):
+        return frozenset({statement.vector})
+    numbers = [statement.first, statement.stop, *([] if statement.decay is None else [statement.decay])]
+    inner = frozenset[Symbol]().union(*map(reads, statement.body))
+    return inner.union({statement.term}, *(number.free_symbols for number in numbers))
+
+
+def assigns(statement: Statement) -> frozenset[Symbol]:
+    """Every symbol that the statement assigns; a loop also its index, and what its body assigns."""
+    if isinstance(statement, Scalars):
+        return frozenset(name for name, _ in statement.assignments)
+    if isinstance(statement, Loop):
+        return frozenset[Symbol]({statement.result, statement.index}).union(*map(assigns, statement.body))
+    return frozenset({statement.result})

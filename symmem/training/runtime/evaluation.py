@@ -1,0 +1,54 @@
+"""The loss and its gradient from one call of the closure; the products with the Hessian are in :mod:`.products`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from .processes import OneProcess
+from .random_state import random_states, set_random_states
+from .refusals import REENTRANT, explained, operations
+from .vectors import Closure, Vectors
+
+
+class Evaluation:
+    """One evaluation at the points; ``create_graph`` where a product needs the graph of the gradient."""
+
+    create_graph = False
+
+    def __init__(self, closure: Closure, points: Sequence[Tensor], processes: OneProcess) -> None:
+        self._closure = closure
+        self._points = list(points)
+        self._processes = processes
+        self._random = random_states(self._points)
+        loss, self._first = self._differentiated(self._points, self.create_graph)
+        if None in self._first and "CheckpointFunctionBackward" in operations([loss]):
+            raise RuntimeError(REENTRANT)
+        self.loss = loss.detach()
+        self.gradients: Vectors = [None if g is None else g.detach() for g in self._first]
+        if any(g is not None and g.layout != torch.strided for g in self.gradients):
+            raise RuntimeError("sparse gradients are not supported; use sparse=False")
+
+    def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        """The Hessian times the directions; after the last product nothing is kept."""
+        raise NotImplementedError
+
+    def _differentiated(self, points: list[Tensor], create_graph: bool = False) -> tuple[Tensor, Vectors]:
+        with torch.enable_grad():
+            torch.clear_autocast_cache()  # it would hold copies of what the weights were
+            loss = self._closure()
+            if not isinstance(loss, Tensor) or not loss.requires_grad:
+                raise RuntimeError("the closure has to return the loss with its graph")
+            with explained():
+                return loss, self._processes.differentiated(loss, points, create_graph)
+
+    def _again(self, points: list[Tensor]) -> Vectors:
+        """The gradient once more, with the random numbers of the first call."""
+        after = random_states(self._points)
+        set_random_states(self._random)
+        try:
+            return self._differentiated(points)[1]
+        finally:
+            set_random_states(after)

@@ -1,0 +1,147 @@
+"""What varies with the optimizer, as data: the runtime takes one of these records and branches on nothing else.
+
+All functions take their arguments by position, in this order: tensors, opaque functions, numbers, parameters in the
+order of the declaration.  n is None for the limit n -> infinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+Group = dict[str, Any]
+"""A parameter group, as torch.optim keeps it."""
+Function = Callable[..., Tensor]
+Numbers = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a constructor as PyTorch spells it: a number for one parameter, or a tuple of several."""
+
+    name: str
+    parameters: tuple[str, ...]
+    default: float | tuple[float, ...]
+
+    def values(self, group: Group) -> tuple[float, ...]:
+        given = group[self.name]
+        return tuple(float(x) for x in given) if isinstance(self.default, tuple) else (float(given),)
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An opaque function of a declaration: the names that a constructor takes for it and for its derivatives."""
+
+    name: str
+    derivatives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """What every optimizer has.
+
+    ``check(n, *parameters)`` raises ValueError for a value out of range.  ``is_entrywise`` says that every formula acts
+    entry by entry, so that large tensors may go block by block.
+    """
+
+    name: str
+    title: str
+    parameters: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    opaque: tuple[Opaque, ...]
+    check: Callable[..., None]
+    has_finite: bool
+    has_limit: bool
+    is_entrywise: bool
+
+    def values(self, group: Group) -> list[float]:
+        """The parameters of a group, in the order of the declaration."""
+        found: dict[str, float] = {}
+        for argument in self.arguments:
+            found |= zip(argument.parameters, argument.values(group), strict=True)
+        return [found[name] for name in self.parameters]
+
+    def check_values(self, group: Group) -> None:
+        self.check(None, *self.values(group))
+        if not self.has_finite and not group["limit"]:
+            raise ValueError("at this order only the limit is known; use limit=True")
+        if not self.has_limit and group["limit"]:
+            raise ValueError("the coefficients have no limit; use limit=False")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What memory adds, first order in lr (mathematics.md section 5; the sums are in :mod:`.remembered`).
+
+    decays(*parameters)                one for each memory l
+    past(theta, g, ..., *shares)       F of a past step; where ``is_linear`` it is linear in the ``shares``
+    past_scalars(n, *parameters)       the shares of past steps, n a tensor; None where F does not depend on the step
+    corrected(theta, g, *products, *displacements, ..., *scales, *scalars)   F + M
+    shared(theta, g, product, displacement, ..., *scales, *scalars)          F + M where all memories share a product
+    correction(...)                    M alone, with the arguments of ``corrected``
+    """
+
+    decays: Numbers
+    past: Function
+    past_scalars: Numbers | None
+    is_linear: bool
+    has_displacements: bool
+    corrected: Function
+    shared: Function
+    correction: Function
+
+
+@dataclass(frozen=True)
+class Running:
+    """The optimizer as it runs: ``x_l <- decay_l x_l + unit_l g_l``, then ``update(theta, g, *x, ..., *scalars)``.
+
+    ``states`` are the names of x_l in the state; ``options`` those of PyTorch's options that change the update, as
+    they have to be; F depends on the ``frozen`` parameters, its limit on ``frozen_limit``.
+    """
+
+    states: tuple[str, ...]
+    taken_in: tuple[Function, ...]
+    rates: Numbers
+    scalars: Numbers
+    update: Function
+    frozen: tuple[str, ...]
+    frozen_limit: tuple[str, ...]
+    options: Mapping[str, bool]
+
+
+@dataclass(frozen=True)
+class Regulariser:
+    """``M = P grad R``, R = sum_l strength_l A[S_l], and A of one past step is ``sum of density - share * loss``.
+
+    strengths(*scalars, *parameters), density(theta, g, *shares, *parameters), share_of_loss(*shares, *parameters)
+    """
+
+    strengths: Numbers
+    density: Function
+    share_of_loss: Callable[..., float]
+
+
+@dataclass(frozen=True)
+class FirstOrder(Formulas):
+    """Formulas of order 1: groups may differ in everything.
+
+    ``plain(theta, g, ..., *scalars)`` is F, ``scalars(n, *parameters)`` its numbers; memory and regulariser are None
+    where there are none.
+    """
+
+    scalars: Numbers
+    plain: Function
+    memory: Memory | None
+    running: Running
+    regulariser: Regulariser | None
+
+
+@dataclass(frozen=True)
+class HigherOrder(Formulas):
+    """Formulas of an order above 1: ``step(theta, g, *contractions, ..., rates, n, *parameters)`` on flat vectors."""
+
+    order: int
+    step: Function

@@ -1,0 +1,96 @@
+"""A parameter group in one step: what it has, and what it remembers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from .formulas import FirstOrder, Group
+from .vectors import Vectors, entry, widened
+
+Share = tuple[int, float] | None
+"""Which product, and its factor; None where nothing is remembered."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """The Hessian times a displacement, and the displacement where a formula needs it."""
+
+    vectors: Vectors
+    displacement: Vectors
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What a group has of a product: Hessian * (scale * displacement) = scale * product."""
+
+    row: int
+    product: Vectors
+    displacement: Vectors
+    scale: float
+
+
+class Part:
+    """A parameter group in one step; gradients and memories come in as the step goes on."""
+
+    def __init__(self, formulas: FirstOrder, group: Group) -> None:
+        self.formulas = formulas
+        self.group = group
+        self.owned: list[Any] = [p for p in group["params"] if p.requires_grad]
+        self.parameters: list[Tensor] = []
+        self.functions: list[list[Any]] = []
+        self.span = slice(0)
+        self.gradients: Vectors = []
+        self.memories: list[Remembered] = []
+
+    @property
+    def lr(self) -> float:
+        return float(self.group["lr"])
+
+    @property
+    def n(self) -> float:
+        """The updates that it has made; infinite where the limit form is asked for."""
+        return math.inf if self.group["limit"] else float(self.group["n"])
+
+    @property
+    def values(self) -> list[float]:
+        return self.formulas.values(self.group)
+
+    @property
+    def scalars(self) -> list[float]:
+        """The numbers of F and M that depend on the step."""
+        return list(self.formulas.scalars(step_of(self.n), *self.values))
+
+    def signed(self, vectors: Vectors) -> Vectors:
+        """Derivatives of the loss as derivatives of what the group minimises."""
+        if not self.group["maximize"]:
+            return vectors
+        return [None if x is None else x.neg() for x in vectors]
+
+    def remember(self, products: Sequence[Product], shares: Sequence[Share]) -> None:
+        """Takes its shares of the products; no memories where all shares are None."""
+        for share in shares if any(shares) else []:
+            if share is None:
+                self.memories.append(Remembered(-1, [], [], 0.0))
+            else:
+                row, scale = share
+                product = self.signed(products[row].vectors[self.span])
+                displacement = products[row].displacement[self.span]
+                self.memories.append(Remembered(row, product, displacement, scale))
+
+    def remembered_at(self, place: int, like: Tensor, *, shared: bool = False) -> list[Tensor]:
+        """The products, then the displacements, of one tensor; of the first memory alone where all share it."""
+        memories = self.memories[:1] if shared else self.memories
+        found = [entry(memory.product, place, like) for memory in memories]
+        if self.formulas.memory is not None and self.formulas.memory.has_displacements:
+            found += [entry(memory.displacement, place, like) for memory in memories]
+        return widened(*found)
+
+
+def step_of(n: float) -> int | None:
+    """n as the formulas take it: None is the limit."""
+    return None if math.isinf(n) else int(n)

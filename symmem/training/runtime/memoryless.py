@@ -1,0 +1,93 @@
+"""The optimizer without memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .formulas import FirstOrder, Formulas, HigherOrder
+from .groups import Part
+from .higher import higher_step
+from .kernels import are_alike, check_kernels, compiled_step, operators_of
+from .optimizer import GroupOptimizer, Settings, check_higher
+from .step import evaluate, update_parameter
+from .vectors import Closure
+
+
+class Memoryless(GroupOptimizer[Formulas]):
+    """An optimizer without memory.
+
+    One step is theta <- theta - lr (F + M), with everything at the present theta.
+    ``step(closure)`` takes a closure that returns the loss and does not call backward.
+    The groups may differ in every argument. Each counts its own updates n, from 0, also
+    one that joins later; its present lr stands for that of its past steps. With
+    ``limit=True`` the coefficients are those of n -> infinity. Beyond order 1 the groups may differ in lr alone.
+
+    ``hvp`` is how the Hessian-vector product is made:
+    "double-backward" evaluates the closure once;
+    "forward-over-reverse" evaluates it again, with dual numbers;
+    "central-difference" evaluates it twice more, and needs first derivatives alone;
+    a function gets the parameters and a direction, two lists, and returns a list.
+    A closure that is evaluated again sees the same random numbers of torch; what it
+    changes outside, such as the running statistics of BatchNorm, changes again.
+
+    ``kernels`` is the path of a module that ``symmem build`` laid out, such as
+    DIR/python/symmem_adamw.py: its compiled kernels make the update where all
+    groups have the same n, lr and parameters, and are float32 or float64 on the CPU, in
+    one process and without ``max_norm``.
+
+    ``max_norm`` bounds the norm of the gradient over all groups, as clip_grad_norm_ in
+    torch.nn.utils does; memory is that of the bounded gradient, exactly. Small batches
+    are accumulated by a closure that adds up their losses. Mixed precision is bfloat16
+    autocast in the closure; there is no GradScaler.
+
+    Of several processes, each with its part of the batch, the loss and its derivatives
+    are averaged: over ``process_group``, or over the processes of ``module``, which is the
+    model after DistributedDataParallel or fully_shard; after fully_shard it has to be
+    given. There "central-difference" leaves all passes to FSDP2, and the other ways
+    keep the parameters unsharded between two passes.
+
+    An opaque function is called with a tensor of the shape of a parameter. Where a
+    derivative x, v -> D(x)[v] is not given, torch.func.jvp makes it.
+    """
+
+    _kept = (*GroupOptimizer._kept, "kernels")
+
+    def __init__(
+        self,
+        formulas: Formulas,
+        params: Any,
+        arguments: Mapping[str, Any],
+        settings: Settings,
+        kernels: str | None = None,
+    ) -> None:
+        self.kernels = kernels
+        if isinstance(formulas, HigherOrder):
+            check_higher(formulas, settings)
+        check_kernels(formulas, kernels)
+        super().__init__(formulas, params, arguments, settings)
+
+    @torch.no_grad()
+    def step(self, closure: Closure) -> Tensor:  # type: ignore[override]
+        """One update of every group; returns the loss before it."""
+        if closure is None:
+            raise ValueError("step needs a closure that returns the loss")
+        resources, formulas = self.resources(), self.formulas
+        if isinstance(formulas, HigherOrder):
+            return higher_step(formulas, self.param_groups, closure, resources)
+        assert isinstance(formulas, FirstOrder)
+        parts = [Part(formulas, group) for group in self.param_groups]
+        alone = (self.process_group, self.module, self.max_norm) == (None,) * 3
+        if self.kernels is not None and alone and are_alike(parts):
+            operators = operators_of(self.kernels, formulas.name)
+            return compiled_step(parts, closure, resources, operators)
+        loss = evaluate(parts, parts, closure, resources)
+        for part in parts:
+            for place, g in enumerate(part.gradients):
+                if g is not None:
+                    update_parameter(part, place, g)
+            part.group["n"] += any(g is not None for g in part.gradients)
+        return loss

@@ -1,0 +1,127 @@
+"""What the optimizers of the runtime share: groups that check themselves, and the settings of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from .formulas import Formulas, Group, HigherOrder
+from .products import Hvp, check_hvp
+from .sharding import is_sharded
+from .step import Resources
+from .together import processes_of
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Arguments that every optimizer takes by keyword; ``functions`` are the opaque functions, by name."""
+
+    maximize: bool = False
+    limit: bool = False
+    hvp: Hvp = "double-backward"
+    max_norm: float | None = None
+    process_group: Any = None
+    module: Any = None
+    functions: Mapping[str, Callable[..., Tensor] | None] = field(default_factory=dict)
+
+
+Given = TypeVar("Given", bound=Formulas)
+
+
+class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
+    """An optimizer whose groups may differ; ``arguments`` are lr and those that the formulas name."""
+
+    _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module")
+
+    def __init__(
+        self, formulas: Given, params: Any, arguments: Mapping[str, Any], settings: Settings
+    ) -> None:
+        check_hvp(settings.hvp)
+        if settings.max_norm is not None and not settings.max_norm > 0:
+            raise ValueError(f"max_norm = {settings.max_norm!r} is not positive")
+        processes_of(settings.process_group, settings.module, settings.hvp)
+        self.formulas = formulas
+        self.hvp = settings.hvp
+        self.functions = _functions(formulas, settings.functions)
+        self.max_norm = settings.max_norm
+        self.process_group = settings.process_group
+        self.module = settings.module
+        own = {"maximize": settings.maximize, "limit": settings.limit, "n": 0}
+        super().__init__(params, {**arguments, **own})
+
+    def __getstate__(self) -> dict[str, Any]:
+        mine = {name: getattr(self, name) for name in (*self._kept, "formulas")}
+        return {**super().__getstate__(), **mine}
+
+    @property
+    def _step_supports_amp_scaling(self) -> bool:
+        """What GradScaler asks for first."""
+        raise RuntimeError(
+            "GradScaler has no part in step(closure), where there is no .grad to scale; "
+            "use bfloat16 autocast inside the closure, which needs no GradScaler"
+        )
+
+    def add_param_group(self, param_group: Group) -> None:
+        """A group that joins has made no update: its parameters were constant."""
+        super().add_param_group(param_group)
+        try:
+            self.check_group(self.param_groups[-1])
+        except (TypeError, ValueError):
+            self.param_groups.pop()
+            raise
+
+    def check_group(self, group: Group) -> None:
+        """Raises where a group has a value that it must not have."""
+        if not float(group["lr"]) >= 0:
+            raise ValueError(f"lr = {group['lr']!r} is negative")
+        self.formulas.check_values(group)
+        for p in group["params"]:
+            if not p.is_floating_point():
+                raise TypeError(f"parameters have to be real numbers, not {p.dtype}")
+            if p.layout != torch.strided:
+                raise TypeError("sparse parameters are not supported")
+        if self.module is None and any(is_sharded(p) for p in group["params"]):
+            words = "a parameter is a DTensor; after fully_shard give module=model"
+            raise TypeError(words)
+
+    def resources(self) -> Resources:
+        """With what a step is computed."""
+        processes = processes_of(self.process_group, self.module, self.hvp)
+        return Resources(self.hvp, self.functions, processes, self.max_norm)
+
+
+def _functions(formulas: Formulas, given: Mapping[str, Callable[..., Tensor] | None]) -> list[Any]:
+    """The opaque functions and their derivatives, in order; torch makes a derivative that is not given."""
+    found: list[Any] = []
+    for function in formulas.opaque:
+        value = given.get(function.name)
+        if value is None:
+            raise TypeError(f"{formulas.title} has an open function: give {function.name}=, a function")
+        found.append(value)
+        for times, name in enumerate(function.derivatives, start=1):
+            found.append(given.get(name) or Along(value, times))
+    return found
+
+
+class Along:
+    """The derivative of a function at x, along one direction after the other."""
+
+    def __init__(self, function: Callable[..., Tensor], times: int) -> None:
+        self._function = function if times == 1 else Along(function, times - 1)
+
+    def __call__(self, x: Tensor, *directions: Tensor) -> Tensor:
+        *before, last = directions
+        found: Tensor = torch.func.jvp(lambda y: self._function(y, *before), (x,), (last,))[1]
+        return found
+
+
+def check_higher(formulas: HigherOrder, settings: Settings) -> None:
+    """Beyond order 1 there is one way to make derivatives, and no bound of the gradient."""
+    if settings.hvp != "double-backward":
+        raise ValueError(f'order {formulas.order} is computed with hvp="double-backward" alone')
+    if settings.max_norm is not None:
+        raise ValueError(f"max_norm is not known at order {formulas.order}; use order 1")

@@ -1,0 +1,148 @@
+"""What the memory of a running optimizer does now, as numbers for a logger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
+
+from .formulas import FirstOrder
+from .processes import OneProcess
+from .products import Hvp, check_hvp
+from .random_state import random_states, set_random_states
+from .regulariser import regulariser
+from .running import (
+    Place,
+    RunningPart,
+    State,
+    add_correction,
+    check_torch_options,
+    run,
+    running_parts,
+    running_sums,
+)
+from .sharding import is_sharded, local
+from .step import Resources, evaluate
+from .together import processes_of
+from .vectors import Closure, Vectors, widened
+
+
+def probe(
+    formulas: FirstOrder,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    closure: Closure,
+    *,
+    hvp: Hvp = "double-backward",
+    process_group: Any = None,
+) -> dict[str, float]:
+    """What the memory of a running optimizer does now, as numbers for a logger.
+
+    The optimizer is PyTorch's or the one of the runtime with memory, whose strength
+    does not matter here. The closure returns the loss and does not call backward.
+    Parameters, buffers, gradients, state and random numbers stay as they are. It costs
+    one gradient and one Hessian-vector product, or as many products as a step of
+    Memoryless where the groups differ in their memory.
+    Of several processes it is for the joint batch: those of the model, where it is that
+    of DistributedDataParallel or fully_shard, else those of ``process_group``.
+
+    With U = lr Phi(m), the update that the optimizer would make now, and C = lr M, what
+    memory has made of it to first order in lr, each over all parameters:
+
+    loss                        L
+    update_norm                 |U|
+    correction_norm             |C|
+    correction_ratio            |C| / |U|
+    correction_cosine           C . U / (|C| |U|)
+
+    and, where there is an R with M = P grad R, in the regime of the modified loss:
+
+    regulariser                 R: the loss as memory has it is L + R
+    regulariser_gradient_norm   |grad R|
+    regulariser_sign            +1 memory regularises, -1 it does the opposite, 0
+    regulariser_change          -grad R . U: how the update changes R, to first order
+
+    For R the groups may differ in lr and in a decay of theta. Where they differ
+    in their memory there is no R, and its numbers are nan.
+    Where lr times the decay differs between groups, the term of L in R is a change of
+    their rates instead, and is left out.
+    """
+    check_hvp(hvp)
+    with torch.no_grad(), _left_alone(model, optimizer):
+        for group in optimizer.param_groups:
+            check_torch_options(group, formulas)
+        parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
+        sharded = any(is_sharded(p) for part in parts for p in part.owned)
+        together = sharded or isinstance(model, DistributedDataParallel)
+        processes = processes_of(process_group, model if together else None, hvp)
+        functions = getattr(optimizer, "functions", []) if formulas.opaque else []
+        loss = evaluate(parts, parts, closure, Resources(hvp, functions, processes))
+        updates, corrections = _both_steps(parts, optimizer.state)
+        found = {"loss": float(loss), **_sizes(updates, corrections, processes)}
+        if formulas.memory is None:
+            names = ("", "_gradient_norm", "_sign", "_change")
+            found |= {f"regulariser{name}": 0.0 for name in names}
+        elif formulas.regulariser is not None:
+            value, gradient = regulariser(formulas.regulariser, parts, float(loss), processes)
+            found |= {
+                "regulariser": value,
+                "regulariser_gradient_norm": processes.norm(gradient),
+                "regulariser_sign": value and value / abs(value),
+                "regulariser_change": -processes.dot(gradient, updates),
+            }
+    return found
+
+
+def _sizes(updates: Vectors, corrections: Vectors, processes: OneProcess) -> dict[str, float]:
+    size, change = processes.norm(updates), processes.norm(corrections)
+    both = processes.dot(updates, corrections)
+    return {
+        "update_norm": size,
+        "correction_norm": change,
+        "correction_ratio": change / size if size else 0.0,
+        "correction_cosine": both / (size * change) if size * change else 0.0,
+    }
+
+
+def _both_steps(parts: Sequence[RunningPart], state: State) -> tuple[Vectors, Vectors]:
+    """lr Phi(m) and lr M; None where there is no gradient."""
+    updates: Vectors = []
+    corrections: Vectors = []
+    for part in parts:
+        for place, gradient in enumerate(part.gradients):
+            update, correction = None, None
+            if gradient is not None:
+                update, correction = _steps_of(part, place, gradient, state)
+            updates.append(update)
+            corrections.append(correction)
+    return updates, corrections
+
+
+def _steps_of(part: RunningPart, place: int, gradient: Tensor, state: State) -> tuple[Tensor, Tensor]:
+    owner = part.owned[place]
+    kept = running_sums(state.get(owner, {}), owner, part.formulas)
+    copies = [local(x).clone() for x in kept]
+    theta, g, *sums = widened(part.parameters[place], gradient, *copies)
+    at = Place(place, theta, g, part.functions[place])
+    update, correction = torch.zeros_like(theta), torch.zeros_like(theta)
+    run(part, at, sums, update, part.lr)
+    add_correction(part, at, correction, part.lr)
+    return update, correction
+
+
+@contextmanager
+def _left_alone(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Iterator[None]:
+    """Puts back the random numbers and the buffers of the model."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    random = random_states(parameters)
+    buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    try:
+        yield
+    finally:
+        set_random_states(random)
+        for buffer, before in buffers:
+            buffer.copy_(before)

@@ -1,0 +1,92 @@
+"""Who computes a step: this process alone, and what it means for others to take part.
+
+The optimizer owns the parameters; the closure computes with the points; what this process updates is local.
+:mod:`.replicas` and :mod:`.shards` say the same for several processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, distributed
+from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.nn.parallel import DistributedDataParallel
+
+from .vectors import Vectors
+
+
+class OneProcess:
+    """This process, which has the whole batch."""
+
+    def __init__(self) -> None:
+        self._owned: list[Any] = []
+        self._points: list[Tensor] = []
+
+    @contextmanager
+    def opened(self, owned: list[Any]) -> Iterator[list[Tensor]]:
+        """The points, for as long as derivatives are taken."""
+        self._owned = self._points = owned
+        with _no_reduction_unseen():
+            yield owned
+
+    def differentiated(self, loss: Tensor, points: list[Tensor], create_graph: bool) -> Vectors:
+        """The gradient of the loss that this process has."""
+        found = torch.autograd.grad(loss, points, create_graph=create_graph, allow_unused=True)
+        return list(found)
+
+    def joint(self, loss: Tensor, gradients: Vectors) -> tuple[Tensor, Vectors]:
+        """The loss and the gradient of the batch that the processes have together."""
+        return loss, gradients
+
+    def averaged(self, vectors: Vectors) -> Vectors:
+        """Vectors at the points, averaged over the processes, as local vectors."""
+        return vectors
+
+    def whole(self, vectors: Vectors) -> Vectors:
+        """Local vectors as vectors at the points."""
+        return vectors
+
+    def total(self, numbers: Sequence[float]) -> float:
+        """The sum of numbers that are sums over a parameter's entries, local ones."""
+        return sum(numbers, 0.0)
+
+    def dot(self, left: Vectors, right: Vectors) -> float:
+        """The inner product of local vectors, over all that the processes hold."""
+        numbers = []
+        for x, y in zip(left, right, strict=True):
+            numbers.append(0.0 if x is None or y is None else float((x.double() * y.double()).sum()))
+        return self.total(numbers)
+
+    def norm(self, vectors: Vectors) -> float:
+        return float(self.dot(vectors, vectors) ** 0.5)
+
+    def functions(self, place: int, given: list[Any]) -> list[Any]:
+        """Functions of a whole tensor, as functions of what is local of it."""
+        return given
+
+
+@contextmanager
+def _no_reduction_unseen() -> Iterator[None]:
+    """One clear error where a model of many processes would be trained by each alone."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        yield
+        return
+    handle = register_module_forward_pre_hook(_refuse_parallel)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _refuse_parallel(module: Any, _inputs: Any) -> None:
+    if isinstance(module, DistributedDataParallel):
+        raise RuntimeError(
+            "DistributedDataParallel does not reduce what torch.autograd.grad finds; give "
+            "the optimizer module=model or process_group=model.process_group"
+        )
+    if type(module).__name__ == "FullyShardedDataParallel":
+        words = "FullyShardedDataParallel is not supported; use fully_shard"
+        raise RuntimeError(words)

@@ -1,0 +1,122 @@
+"""Hessian-vector products: three ways to make them, and those of a function of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .dual_numbers import ForwardOverReverse
+from .evaluation import Evaluation
+from .processes import OneProcess
+from .refusals import check_twice, explained
+from .vectors import Closure, Vectors
+
+Hvp = str | Callable[..., Any]
+
+
+class DoubleBackward(Evaluation):
+    """A second backward pass, through the graph of the gradient."""
+
+    create_graph = True
+
+    def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        outputs: list[Tensor] = []
+        vectors: list[Tensor] = []
+        for g, v in zip(self._first, directions, strict=True):
+            if g is not None and v is not None and g.requires_grad:
+                outputs.append(g)
+                vectors.append(v)
+        if last:
+            self._first = []
+        if not outputs:
+            return [None] * len(directions)
+        check_twice(outputs)
+        with explained():
+            found = torch.autograd.grad(
+                outputs, self._points, vectors, retain_graph=not last, allow_unused=True
+            )
+        return list(found)
+
+
+class CentralDifference(Evaluation):
+    """The difference of the gradients at theta + t v and theta - t v, over 2 t.
+
+    t = u^(1/3) (1 + |theta|) / |v| with the rounding unit u: an error of about u^(2/3).
+    """
+
+    def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        moved = [
+            (p, p.detach().clone(), v) for p, v in zip(self._points, directions, strict=True) if v is not None
+        ]
+        size = self._processes.norm(directions)
+        if size == 0:
+            return [None] * len(directions)
+        unit = max(torch.finfo(p.dtype).eps for p, _, _ in moved)
+        if unit > 1e-6:
+            raise RuntimeError(
+                "a central difference needs parameters in float32 or float64: half "
+                'precision has too few digits; use hvp="double-backward"'
+            )
+        t = unit ** (1 / 3) * (1 + self._processes.norm(list(self._points))) / size
+        try:
+            for p, _, v in moved:
+                p.add_(v, alpha=t)
+            ahead = self._again(self._points)
+            for p, start, v in moved:
+                p.copy_(start).sub_(v, alpha=t)
+            behind = self._again(self._points)
+        finally:
+            for p, start, _ in moved:
+                p.copy_(start)
+        return [
+            None if a is None or b is None else a.sub_(b).div_(2 * t)
+            for a, b in zip(ahead, behind, strict=True)
+        ]
+
+
+class GivenProduct(Evaluation):
+    """Products by a function of the caller: of the parameters and a direction, two lists, to a list."""
+
+    def __init__(
+        self,
+        hvp: Callable[..., Any],
+        closure: Closure,
+        points: Sequence[Tensor],
+        processes: OneProcess,
+    ) -> None:
+        super().__init__(closure, points, processes)
+        self._hvp = hvp
+
+    def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        pairs = zip(self._points, directions, strict=True)
+        given = [torch.zeros_like(p) if v is None else v for p, v in pairs]
+        found = list(self._hvp(self._points, given))
+        if len(found) != len(given):
+            raise ValueError(f"hvp returned {len(found)} tensors, not {len(given)}")
+        return found
+
+
+METHODS: dict[str, type[Evaluation]] = {
+    "double-backward": DoubleBackward,
+    "forward-over-reverse": ForwardOverReverse,
+    "central-difference": CentralDifference,
+}
+
+
+def check_hvp(hvp: Hvp) -> None:
+    if not callable(hvp) and hvp not in METHODS:
+        known = ", ".join(METHODS)
+        raise ValueError(f"hvp = {hvp!r} is neither a function nor one of {known}")
+
+
+def evaluation_by(
+    hvp: Hvp, *, products: bool
+) -> Callable[[Closure, Sequence[Tensor], OneProcess], Evaluation]:
+    """How to evaluate, where products are needed and where the gradient is enough."""
+    if not products:
+        return Evaluation
+    return partial(GivenProduct, hvp) if callable(hvp) else METHODS[hvp]

@@ -1,0 +1,64 @@
+"""One clear error where PyTorch cannot differentiate a loss as it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from torch import Tensor
+
+REENTRANT = "reentrant checkpoints work with backward() alone; use_reentrant=False"
+_WAYS_OUT = (
+    'Ways out: hvp="central-difference" at order 1, which needs first derivatives alone; '
+    "attention inside torch.nn.attention.sdpa_kernel(SDPBackend.MATH); the model as "
+    "it was before torch.compile."
+)
+_NOT_TWICE = (
+    "double backward",
+    "create_graph=False",
+    "not implemented",
+    "forward AD",
+    "forward mode AD",
+)
+"""How PyTorch says that an operation has no second derivative."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """What PyTorch says, as what to do."""
+    try:
+        yield
+    except RuntimeError as error:
+        words = str(error)
+        if "through the graph a second time" in words:
+            raise RuntimeError("the closure must not call backward") from error
+        if "use_reentrant=True" in words:
+            raise RuntimeError(REENTRANT) from error
+        if "torch.utils.checkpoint" in words:
+            reason = 'checkpoints need hvp="double-backward" or "central-difference"'
+            raise RuntimeError(reason) from error
+        if any(sign in words for sign in _NOT_TWICE):
+            raise not_twice(words.splitlines()[0].rstrip(".")) from error
+        raise
+
+
+def not_twice(reason: str) -> RuntimeError:
+    return RuntimeError(f"the loss cannot be differentiated twice: {reason}. {_WAYS_OUT}")
+
+
+def check_twice(gradients: Iterable[Tensor]) -> None:
+    """Autograd itself would leave out the part of a function that is marked so, without a word."""
+    if "torch::autograd::Error" in operations(gradients):
+        raise not_twice("a function in the model is marked once_differentiable")
+
+
+def operations(tensors: Iterable[Tensor]) -> set[str]:
+    """The names of the operations in the graph of the tensors."""
+    waiting = [tensor.grad_fn for tensor in tensors]
+    seen = set()
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            waiting.extend(before for before, _ in node.next_functions)
+    return {node.name() for node in seen}

@@ -1,0 +1,136 @@
+"""The optimizer with its memory as it runs: parameters by the updates that they made, and their running sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .formulas import FirstOrder, Group
+from .groups import Part, step_of
+from .vectors import accumulate, blocks
+
+State = Mapping[Tensor, dict[str, Any]]
+
+
+class RunningPart(Part):
+    """Parameters of a group that have made the same number of updates.
+
+    ``made`` is this number; infinite where the state does not count the updates.  ``target`` gives parameters other
+    values than those of the group.
+    """
+
+    def __init__(
+        self,
+        formulas: FirstOrder,
+        group: Group,
+        parameters: Sequence[Any],
+        made: float,
+        target: Mapping[str, float] | None = None,
+    ) -> None:
+        super().__init__(formulas, group)
+        self.owned = list(parameters)
+        self.made = made
+        self.target = dict(target or {})
+
+    @property
+    def n(self) -> float:
+        return math.inf if self.group.get("limit", False) else self.made
+
+    @property
+    def values(self) -> list[float]:
+        pairs = zip(self.formulas.parameters, super().values, strict=True)
+        return [float(self.target.get(name, value)) for name, value in pairs]
+
+    def aimed(self, target: Mapping[str, float]) -> RunningPart:
+        """The same parameters with the values of a target, to receive what those would remember."""
+        found = RunningPart(self.formulas, self.group, self.owned, self.made, target)
+        found.span = self.span
+        return found
+
+
+def running_parts(formulas: FirstOrder, groups: Sequence[Group], state: State) -> list[RunningPart]:
+    """The parameters that are trained, by group and by the updates that they made."""
+    parts: list[RunningPart] = []
+    start = 0
+    for group in groups:
+        alike: dict[float, list[Any]] = {}
+        for p in group["params"]:
+            if p.requires_grad:
+                alike.setdefault(_updates_made(state.get(p, {}), formulas), []).append(p)
+        for made, parameters in alike.items():
+            part = RunningPart(formulas, group, parameters, made)
+            part.span = slice(start, start + len(parameters))
+            start = part.span.stop
+            parts.append(part)
+    return parts
+
+
+def _updates_made(entry: Mapping[str, Any], formulas: FirstOrder) -> float:
+    if "step" in entry:
+        made = float(entry["step"])
+        return made if math.isinf(made) else round(made)
+    # PyTorch's SGD does not count: what has a buffer is taken to be many updates old.
+    return math.inf if any(entry.get(name) is not None for name in formulas.running.states) else 0
+
+
+def running_sums(entry: Mapping[str, Any], like: Tensor, formulas: FirstOrder) -> list[Tensor]:
+    """The sums in the state of a parameter, or zeros."""
+    found = [entry.get(name) for name in formulas.running.states]
+    return [torch.zeros_like(like) if x is None else x for x in found]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One tensor in a step: its point and gradient in the type to compute in, and the opaque functions for it."""
+
+    index: int
+    theta: Tensor
+    g: Tensor
+    functions: list[Any]
+
+
+def run(part: RunningPart, at: Place, sums: Sequence[Tensor], out: Tensor, factor: float) -> None:
+    """The sums take in the gradient; ``out += factor * Phi`` of them."""
+    formulas, values = part.formulas, part.values
+    running = formulas.running
+    numbers = (*running.scalars(step_of(part.made), *values), *values)
+    rates = running.rates(*values)
+    for theta, g, target, *block in blocks(at.theta, at.g, out, *sums, is_entrywise=formulas.is_entrywise):
+        for x, (decay, unit), taken_in in zip(block, rates, running.taken_in, strict=True):
+            take_in(x, decay, unit, taken_in(theta, g, *at.functions, *values))
+        target.add_(running.update(theta, g, *block, *at.functions, *numbers), alpha=factor)
+
+
+def take_in(x: Tensor, decay: float, unit: float, value: Tensor) -> None:
+    """x <- decay * x + unit * value."""
+    if unit == 1 - decay:
+        x.lerp_(value, unit)
+    else:
+        x.mul_(decay).add_(value, alpha=unit)
+
+
+def add_correction(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
+    """out += factor * M, from what the part remembers; nothing where it remembers nothing."""
+    formulas = part.formulas
+    if formulas.memory is None or not part.memories:
+        return
+    vectors = [at.theta, at.g, *part.remembered_at(at.index, at.theta)]
+    scales = [memory.scale for memory in part.memories]
+    given = (*at.functions, *scales, *part.scalars, *part.values)
+    accumulate(out, factor, formulas.memory.correction, vectors, given, is_entrywise=formulas.is_entrywise)
+
+
+def check_torch_options(group: Group, formulas: FirstOrder) -> None:
+    """Refuses the groups of an optimizer of PyTorch's that does something else."""
+    for name, value in formulas.running.options.items():
+        if name in group and bool(group[name]) != value:
+            given = f"{name} = {group[name]!r}"
+            raise ValueError(f"{given}: this optimizer has {name} = {value}")
+    missing = ", ".join(argument.name for argument in formulas.arguments if argument.name not in group)
+    if missing:
+        raise ValueError(f"a group of another optimizer: it has no {missing}")

@@ -1,0 +1,106 @@
+"""One step of all groups: gradients, displacements, products with the Hessian, and the update of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .clipping import Clipped
+from .groups import Part, Product
+from .processes import OneProcess
+from .products import Hvp, evaluation_by
+from .remembered import Row, planned
+from .sharding import local
+from .vectors import Closure, Vectors, accumulate, widened
+
+
+@dataclass(frozen=True)
+class Resources:
+    """With what derivatives are found."""
+
+    hvp: Hvp
+    functions: list[Any]
+    processes: OneProcess
+    max_norm: float | None = None
+
+
+def evaluate(
+    parts: Sequence[Part], receivers: Sequence[Part], closure: Closure, resources: Resources
+) -> Tensor:
+    """The loss; the parts get their gradients, the receivers what they remember."""
+    processes = resources.processes
+    rows, shares = planned(receivers, parts)
+    with processes.opened([p for part in parts for p in part.owned]) as points:
+        evaluation = evaluation_by(resources.hvp, products=bool(rows))(closure, points, processes)
+        loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)
+        clipped = Clipped(gradients, resources.max_norm, processes)
+        place_parts(parts, clipped.gradients, resources)
+        products = []
+        for place, row in enumerate(rows):
+            displacement = _displacement(parts, row)
+            whole, last = processes.whole(displacement), place + 1 == len(rows)
+            product = processes.averaged(evaluation.product(whole, last=last))
+            products.append(Product(clipped.derivative(product), displacement))
+    for part, mine in zip(receivers, shares, strict=True):
+        part.remember(products, mine)
+    return loss
+
+
+def place_parts(parts: Sequence[Part], gradients: Vectors, resources: Resources) -> None:
+    """The parts get their tensors, their places among all tensors, and their gradients."""
+    start = 0
+    for part in parts:
+        part.parameters = [local(p) for p in part.owned]
+        part.span = slice(start, start + len(part.owned))
+        part.gradients = part.signed(gradients[part.span])
+        part.functions = [
+            resources.processes.functions(place, resources.functions)
+            for place in range(start, part.span.stop)
+        ]
+        start = part.span.stop
+
+
+def _displacement(parts: Sequence[Part], row: Row) -> Vectors:
+    found: Vectors = []
+    for part, table in zip(parts, row, strict=True):
+        found += contribution(part, table)
+    return found
+
+
+def contribution(part: Part, table: Tensor) -> Vectors:
+    """What the group puts into a displacement, lr times the sum of weight * F: a tensor for each parameter."""
+    found: Vectors = []
+    formulas = part.formulas
+    for place, theta in enumerate(part.parameters):
+        g, total = part.gradients[place], None
+        if g is not None and formulas.memory is not None and part.lr != 0 and table.numel():
+            point = widened(theta, g)
+            total = torch.zeros_like(point[0])
+            for weight, *scalars in table.tolist():
+                given = (*part.functions[place], *scalars, *part.values)
+                factor = part.lr * weight
+                accumulate(
+                    total, factor, formulas.memory.past, point, given, is_entrywise=formulas.is_entrywise
+                )
+        found.append(None if total is None else total.to(theta.dtype))
+    return found
+
+
+def update_parameter(part: Part, place: int, gradient: Tensor) -> None:
+    """theta <- theta - lr (F + M) for one tensor, in place."""
+    formulas, functions, parameter = part.formulas, part.functions[place], part.parameters[place]
+    theta, g = widened(parameter, gradient)
+    formula, vectors, scales = formulas.plain, [theta, g], []
+    if formulas.memory is not None and part.memories:
+        shared = len({memory.row for memory in part.memories}) == 1
+        formula = formulas.memory.shared if shared else formulas.memory.corrected
+        vectors += part.remembered_at(place, theta, shared=shared)
+        scales = [memory.scale for memory in part.memories]
+    given = (*functions, *scales, *part.scalars, *part.values)
+    accumulate(theta, -part.lr, formula, vectors, given, is_entrywise=formulas.is_entrywise)
+    if theta is not parameter:
+        parameter.copy_(theta)

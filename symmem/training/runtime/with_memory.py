@@ -1,0 +1,164 @@
+"""The optimizer with its memory, and with a part of what memory does added again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .formulas import FirstOrder, Group
+from .optimizer import GroupOptimizer, Settings
+from .running import (
+    Place,
+    RunningPart,
+    add_correction,
+    check_torch_options,
+    run,
+    running_parts,
+    running_sums,
+)
+from .sharding import local
+from .step import evaluate
+from .vectors import Closure, widened
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much of what memory does is added again; see :class:`WithMemory`."""
+
+    strength: float | None = None
+    target: Mapping[str, float] | None = None
+    every: int = 1
+
+
+class WithMemory(GroupOptimizer[FirstOrder]):
+    """An optimizer with its memory, and with a part of what memory does added again.
+
+    One step is theta <- theta - lr (Phi(m) + strength M). Phi(m) is the update of
+    the optimizer from its memory m, and M what this memory adds, to first order in
+    lr, to the update F of a constant history. strength = 0 is the optimizer itself, -1
+    takes the effect of memory away to first order, +1 doubles it.
+    ``target`` gives parameters other values: strength (M(target) - M) is added, so that
+    with strength = 1, its default then, memory acts as with those values. The update F
+    must not depend on them.
+    ``every=k`` makes the correction in every k-th step alone, k times as large.
+    ``limit=True`` takes M for n -> infinity, and so does a state without ``step``.
+
+    ``step(closure)`` takes a closure that returns the loss and does not call backward;
+    a step without correction takes one gradient. The groups, ``hvp``, ``max_norm``,
+    ``process_group`` and ``module`` are as in :class:`.memoryless.Memoryless`. ``load_state_dict``
+    takes the state of PyTorch's optimizer too.
+    """
+
+    def __init__(
+        self,
+        formulas: FirstOrder,
+        params: Any,
+        arguments: Mapping[str, Any],
+        settings: Settings,
+        amount: Amount,
+    ) -> None:
+        own = {"strength": amount.strength, "target": amount.target, "every": amount.every}
+        super().__init__(formulas, params, {**arguments, **own}, settings)
+
+    def check_group(self, group: Group) -> None:
+        super().check_group(group)
+        target = group["target"] = dict(group["target"] or {})
+        if group["strength"] is None:
+            group["strength"] = 1.0 if target else 0.0
+        if not math.isfinite(group["strength"]):
+            raise ValueError(f"strength = {group['strength']!r} is not a finite number")
+        if not isinstance(group["every"], int) or group["every"] < 1:
+            raise ValueError(f"every = {group['every']!r}: it counts steps, from 1 on")
+        self._check_target(group, target)
+
+    def _check_target(self, group: Group, target: Mapping[str, float]) -> None:
+        formulas = self.formulas
+        unknown = ", ".join(name for name in target if name not in formulas.parameters)
+        if unknown:
+            known = ", ".join(formulas.parameters) or "none"
+            raise ValueError(f"target: {unknown}: not a parameter; known are {known}")
+        running = formulas.running
+        frozen = running.frozen_limit if group["limit"] else running.frozen
+        changed = [name for name in target if name in frozen]
+        if changed:
+            reason = f"target: F depends on {', '.join(changed)}, and not memory alone"
+            if not group["limit"] and not {*changed} & {*running.frozen_limit}:
+                reason += "; with limit=True it does not"
+            raise ValueError(reason)
+        own = dict(zip(formulas.parameters, formulas.values(group), strict=True))
+        formulas.check(None, *{**own, **target}.values())
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """A state of this optimizer, or of PyTorch's, which keeps the settings here."""
+        groups: list[Group] = []
+        pairs = zip(state_dict["param_groups"], self.param_groups, strict=False)
+        for saved, mine in pairs:
+            check_torch_options(saved, self.formulas)
+            kept = {key: value for key, value in mine.items() if key != "params"}
+            groups.append({**kept, **saved})
+            self.check_group({**groups[-1], "params": mine["params"]})
+        groups += state_dict["param_groups"][len(groups) :]
+        super().load_state_dict({**state_dict, "param_groups": groups})
+
+    @torch.no_grad()
+    def step(self, closure: Closure) -> Tensor:  # type: ignore[override]
+        """One update of every group; returns the loss before it."""
+        if closure is None:
+            raise ValueError("step needs a closure that returns the loss")
+        parts = running_parts(self.formulas, self.param_groups, self.state)
+        terms = [terms_of(part) for part in parts]
+        receivers = [receiver for each in terms for receiver, _ in each]
+        loss = evaluate(parts, receivers, closure, self.resources())
+        for part, mine in zip(parts, terms, strict=True):
+            for place, g in enumerate(part.gradients):
+                if g is not None:
+                    _advance(part, place, g, mine, self.state[part.owned[place]])
+        for group in self.param_groups:
+            group["n"] += 1
+        return loss
+
+
+Terms = list[tuple[RunningPart, float]]
+
+
+def terms_of(part: RunningPart) -> Terms:
+    """Whose M this step adds, and how often."""
+    group = part.group
+    factor = float(group["strength"] * group["every"])
+    if part.formulas.memory is None or factor == 0 or (group["n"] + 1) % group["every"] != 0:
+        return []
+    if not group["target"]:
+        return [(part, factor)]
+    return [(part.aimed(group["target"]), factor), (part, -factor)]
+
+
+def _advance(part: RunningPart, place: int, gradient: Tensor, terms: Terms, entry: dict[str, Any]) -> None:
+    """theta <- theta - lr (Phi(m) + strength M) for one tensor and its state."""
+    parameter = part.parameters[place]
+    state = running_sums(entry, part.owned[place], part.formulas)
+    sums = [local(x) for x in state]
+    theta, g, *wide = widened(parameter, gradient, *sums)
+    at = Place(place, theta, g, part.functions[place])
+    correction = None
+    for receiver, factor in terms:
+        if receiver.memories:
+            correction = torch.zeros_like(theta) if correction is None else correction
+            add_correction(receiver, at, correction, factor)
+    run(part, at, wide, theta, -part.lr)
+    if correction is not None:
+        theta.sub_(correction, alpha=part.lr)
+    _keep((parameter, *sums), (theta, *wide))
+    entry.update(zip(part.formulas.running.states, state, strict=True))
+    entry["step"] = entry.get("step", torch.tensor(float(part.made))) + 1
+
+
+def _keep(kept: Sequence[Tensor], computed: Sequence[Tensor]) -> None:
+    """What was computed in a wider type goes back to where it is kept."""
+    for place, x in zip(kept, computed, strict=True):
+        if place is not x:
+            place.copy_(x)

@@ -27,7 +27,8 @@ VARIANTS = {
     "streaming": "cc -DSYMMEM_STREAM_BYTES=1 -DSYMMEM_PARALLEL_ENTRIES=1",
     "portable": "cc -DSYMMEM_PORTABLE",
 }
-"""Compilers: as a user has it, with every warning an error; with streaming stores and threads for every length; without wide registers."""
+"""Compilers: as a user has it, but that a warning is an error; with streaming stores and threads for every length;
+without wide registers."""
 
 
 def built(shared: Path, names: tuple[str, ...], variant: str = "plain") -> Path:

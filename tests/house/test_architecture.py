@@ -92,12 +92,12 @@ def wrong_arrows(module: str, source: str) -> list[str]:
 
 
 def wrong_outsiders(module: str, source: str) -> list[str]:
-    """jinja2 outside output.rendering; torch, jax and matplotlib outside training."""
+    """jinja2 outside output.rendering; torch, jax and matplotlib outside training and what is copied."""
     found = []
     for target, _ in imports(ast.parse(source)):
         outsider = target.split(".")[0]
         if (outsider == "jinja2" and module != "output.rendering") or (
-            outsider in HEAVY and not module.startswith("training.")
+            outsider in HEAVY and not module.startswith("training.") and not module.endswith(".helpers")
         ):
             found.append(f"{module}: imports {outsider}")
     return found

@@ -12,7 +12,7 @@ from sympy import Expr, Pow, S, Symbol
 from symmem.program.statements import Apply, Assignment, Entrywise, Loop, Scalars, Statement
 from symmem.targets.c.printing import NUMBER, CPrinter, Precision
 from symmem.targets.c.program import Pass
-from symmem.targets.python.printing import assignment
+from symmem.targets.python.layout import assignment
 
 INDENT = "    "
 WIDTH = 100

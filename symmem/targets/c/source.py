@@ -16,7 +16,7 @@ from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.output.files import make_folder, write_whole
 from symmem.output.rendering import render
-from symmem.program.statements import TOLERANCE_BITS
+from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.code import INDENT, WIDTH, Internal, NumberWriter, PassWriter
 from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
 from symmem.targets.c.program import CProgram, Pass, Passes, c_program

@@ -11,8 +11,7 @@ from symmem.output.rendering import render
 from symmem.program.lowering import lower
 from symmem.program.program import Program
 from symmem.targets.c.source import c_name
-from symmem.targets.python.code import INDENT, call, signature
-from symmem.targets.python.printing import WIDTH
+from symmem.targets.python.layout import INDENT, WIDTH, call, signature
 
 
 def kernel_module(derivation: Derivation, library: str) -> str:

@@ -20,7 +20,7 @@ from symmem.output.files import make_folder, write_whole
 from symmem.output.rendering import render
 from symmem.program.products import lower_products
 from symmem.program.program import Program
-from symmem.program.statements import TOLERANCE_BITS
+from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import SUFFIXES, interface_function
 from symmem.targets.c.launches import FORMS, ROLES, Parts, directions, products

@@ -17,8 +17,7 @@ from symmem.program.lowering import lower
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.c.layout import c_name, runtime_text
-from symmem.targets.python.code import INDENT, call, signature
-from symmem.targets.python.printing import WIDTH
+from symmem.targets.python.layout import INDENT, WIDTH, call, signature
 
 RUNTIME = {"kernels": "_symmem_kernels", "operators": "_symmem_operators"}
 """The modules that are copied beside the wrappers of a library, and what they are called there."""

@@ -210,7 +210,7 @@ def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction:
 
 def _sign(derivation: Derivation) -> Regularisation | None:
     found = _result(lambda: derivation.modified_loss)
-    return None if isinstance(found, Missing) else regularisation(derivation.optimizer, found)
+    return None if isinstance(found, Missing) else regularisation(derivation.method, found)
 
 
 def _equation(derivation: Derivation, loss: ModifiedLoss | Obstruction | Missing | None) -> ModifiedEquation:
@@ -228,7 +228,7 @@ def _assumptions(derivation: Derivation) -> tuple[Assumption, ...]:
 
 
 def _lemma(derivation: Derivation) -> Lemma:
-    optimizer = derivation.optimizer
-    first = finite_correction(optimizer)
-    coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(optimizer))
-    return Lemma(derivation.F, first, coefficients, steps(optimizer))
+    method = derivation.method
+    first = finite_correction(method)
+    coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
+    return Lemma(derivation.F, first, coefficients, steps(method))

@@ -11,7 +11,7 @@ from symmem.documents.json_form import json_data, json_text
 from symmem.documents.paper.files import paper_text, write_paper
 from symmem.documents.paper.section import PARTS as PAPER_PARTS
 from symmem.output.files import write_whole
-from symmem.targets.c.source import write_c
+from symmem.targets.c.layout import write_c
 from symmem.targets.jax.module import jax_module
 from symmem.targets.numpy.module import numpy_module
 from symmem.targets.torch.module import torch_module

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import AGO, LR, PAST, STEP
-from symmem.derivation.history import weight
 from symmem.derivation.steps import Steps
 from symmem.documents.account import Lemma
 from symmem.documents.paper.consequences import Values
@@ -57,7 +56,7 @@ def proof(lemma: Lemma, writer: Writer) -> Values:
         "histories": _histories(held, naming) if held.histories else "",
         "assembled": naming.display([Row(first, (LR * held.assembled,))]) if held.histories else "",
         "open_sums": [f"${naming.inline(_history(k))}$" for k, _ in stays],
-        "decays": [f"${naming.inline(history.beta ** (STEP - PAST))}$" for _, history in stays],
+        "decays": [f"${naming.inline(history.shape.weight(STEP, STEP - PAST))}$" for _, history in stays],
     }
 
 
@@ -72,7 +71,7 @@ def _stays(value: Expr) -> bool:
 
 def _frozen(lemma: Lemma, writer: Writer) -> str:
     rows = [
-        Row(AtStep(Indexed(Letter("gain"), Number(position)), N), (gain.value,))
+        Row(AtStep(Indexed(Letter("gain"), Number(position)), N), (gain,))
         for position, gain in enumerate(lemma.steps.gains, start=1)
     ]
     return writer.display([*rows, Row(Applied(F, (THETA,)), (lemma.F,))])
@@ -81,7 +80,9 @@ def _frozen(lemma: Lemma, writer: Writer) -> str:
 def _histories(held: Steps, writer: Writer) -> str:
     rows = []
     for number, history in enumerate(held.histories, start=1):
-        decay, share = map(writer.spelling.formula, (history.beta**AGO, weight(history.beta)))
+        decay, share = map(
+            writer.spelling.formula, (history.shape.weight(STEP, AGO), history.shape.tail(STEP, PAST))
+        )
         double = BigSum(_K, ONE, N, times(decay, _MOVED))
         single = BigSum(_S, ZERO, _ONE_STEP_AGO, times(share, _PAST_UPDATE))
         rows.append(Row(_history(number), (double, single, history.value)))

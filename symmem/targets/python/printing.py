@@ -1,7 +1,4 @@
-"""Expressions as Python source, spaced as a formatter leaves it; each dialect spells its functions.
-
-A statement never passes the width: what is too long is cut into named parts.
-"""
+"""Expressions as Python source, spaced as a formatter leaves it; each dialect spells its functions."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from dataclasses import dataclass
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sort_key
 from sympy.printing.printer import Printer
 
-WIDTH = 88
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 MOST_FACTORS = 4
 """A power with a whole exponent up to this is written as a product."""
@@ -149,35 +145,3 @@ def _binding(expression: Expr) -> int:
         product = whole and expression.exp <= MOST_FACTORS
         return _PRODUCT if product or _is_negative(expression.exp) else _POWER
     return _ATOM
-
-
-def assignment(
-    name: str, value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int
-) -> list[str]:
-    """``name = value`` in lines of at most ``width``: too long a value is cut into named parts first."""
-    before, short = fitted(value, printer, fresh, width - len(f"{name} = "), width)
-    return [*before, f"{name} = {printer.source(short)}"]
-
-
-def fitted(
-    value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], room: int, width: int
-) -> tuple[list[str], Expr]:
-    """The lines that name parts of the value, and the value in those names, short enough for the room."""
-    before: list[str] = []
-    while len(printer.source(value)) > room and value.args:
-        longest = max(value.args, key=lambda part: (len(printer.source(part)), default_sort_key(part)))
-        if not longest.args and len(value.args) > 2:
-            half = len(value.args) // 2
-            longest = value.func(*value.args[:half])
-            rest = value.args[half:]
-        else:
-            rest = tuple(part for part in value.args if part is not longest)
-        if not longest.args:
-            break
-        part = fresh()
-        before += assignment(printer.source(part), longest, printer, fresh, width)
-        if isinstance(value, (Add, Mul)):
-            value = value.func(part, *rest)
-        else:
-            value = value.func(*(part if each is longest else each for each in value.args))
-    return before, value

@@ -10,14 +10,16 @@ from symmem.algebra.atoms import GRAD, LR, STEP, THETA, terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.derivation import Derivation, derive
+from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import RATES, GroupForm, StepScalar, group_form, with_rates
 from symmem.documents.decimals import decimal
 from symmem.errors import DerivationError
+from symmem.method.reading import method_of
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine, Variants
-from symmem.targets.python.code import INDENT, PythonWriter, signature
-from symmem.targets.python.module import contractions, suffixes
+from symmem.targets.python.layout import INDENT, signature
+from symmem.targets.python.surfaces import contractions, suffixes
+from symmem.targets.python.writer import PythonWriter
 
 STEP_SCALARS = "_step_scalars"
 
@@ -25,7 +27,7 @@ STEP_SCALARS = "_step_scalars"
 def class_values(derivation: Derivation, writer: PythonWriter) -> dict[str, object]:
     """The values that the templates of the class take; the writer remembers their kernels."""
     optimizer, order = derivation.optimizer, derivation.order
-    form = group_form(optimizer)
+    form = group_form(derivation.method)
     functions = GroupFunctions(optimizer, form, writer)
     return {
         "name": optimizer.name,
@@ -123,7 +125,7 @@ class GroupFunctions:
 
     def rated(self, order: int) -> list[list[str]]:
         """Beyond order 1: the whole step on flat vectors, with a vector of rates."""
-        derivation = derive(with_rates(self._optimizer), order)
+        derivation = Derivation(with_rates(method_of(self._optimizer)), order)
         rates = Symbol("rates")
 
         def step(formula: Callable[[], tuple[Expr, Expr]], advice: str) -> Routine | Missing:

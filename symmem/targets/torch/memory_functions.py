@@ -12,7 +12,8 @@ from symmem.derivation.group_regulariser import Regulariser, regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
 from symmem.program.lowering import vector_routine
-from symmem.targets.python.code import INDENT, PythonWriter, signature
+from symmem.targets.python.layout import INDENT, signature
+from symmem.targets.python.writer import PythonWriter
 from symmem.targets.torch.group_functions import GroupFunctions, returned
 
 _OPTIONS = (
@@ -29,10 +30,10 @@ _OPTIONS = (
 
 def memory_values(derivation: Derivation, writer: PythonWriter) -> dict[str, object]:
     """The values that the templates of the optimizer with memory take; there is none beyond order 1."""
-    optimizer = derivation.optimizer
+    optimizer, method = derivation.optimizer, derivation.method
     if derivation.order > 1:
         return {"memory_functions": []}
-    form, running, implicit = group_form(optimizer), running_form(optimizer), regulariser(optimizer)
+    form, running, implicit = group_form(method), running_form(method), regulariser(method)
     finite, limit = frozen_parameters(derivation)
     spelled = {} if optimizer.torch is None else optimizer.torch.state
     options = {} if optimizer.torch is None else optimizer.torch.options

@@ -9,7 +9,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.documents.json_record import record
 from symmem.documents.paper.files import paper_text, write_paper
 from symmem.output.files import write_whole
-from symmem.targets.c.source import write_c
+from symmem.targets.c.layout import write_c
 from symmem.targets.jax.module import jax_module
 from symmem.targets.numpy.module import numpy_module
 from symmem.targets.torch.module import torch_module

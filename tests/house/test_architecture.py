@@ -40,9 +40,9 @@ with algebra, method and derivation."""
 DOORS = {"__init__": set(), "__main__": {"cli"}, "cli": {"cli"}}
 """The doors of the package: they may import every room, but only when it is needed; with what each needs at once."""
 
-RUNTIME = "training.runtime."
-"""The PyTorch runtime: copied beside emitted modules, to machines without symmem.  It imports torch and, by relative
-imports, itself."""
+RUNTIMES = {"training.runtime.": {"torch"}, "targets.c.runtime.": {"numpy", "torch"}}
+"""Code that is copied beside what is emitted or built, to machines without symmem, and what it may import; beside that,
+by relative imports, itself."""
 
 HEAVY = {"torch", "jax", "matplotlib"}
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "simplify"}
@@ -75,9 +75,10 @@ def wrong_arrows(module: str, source: str) -> list[str]:
     found = []
     for target, at_import in imports(ast.parse(source)):
         parts = target.split(".")
-        if module.startswith(RUNTIME):
+        runtime = next((start for start in RUNTIMES if module.startswith(start)), None)
+        if runtime is not None:
             beside = target.startswith(".") and not target.startswith("..")
-            if not beside and parts[0] not in {"torch", *sys.stdlib_module_names}:
+            if not beside and parts[0] not in RUNTIMES[runtime] | sys.stdlib_module_names:
                 found.append(f"{module}: imports {target}")
         elif target.startswith("."):
             found.append(f"{module}: relative import {target}")
@@ -92,13 +93,12 @@ def wrong_arrows(module: str, source: str) -> list[str]:
 
 
 def wrong_outsiders(module: str, source: str) -> list[str]:
-    """jinja2 outside output.rendering; torch, jax and matplotlib outside training."""
+    """jinja2 outside output.rendering; torch, jax and matplotlib outside training and what is copied."""
     found = []
     for target, _ in imports(ast.parse(source)):
         outsider = target.split(".")[0]
-        if (outsider == "jinja2" and module != "output.rendering") or (
-            outsider in HEAVY and not module.startswith("training.")
-        ):
+        free = module.startswith(("training.", *RUNTIMES)) or module.endswith(".helpers")
+        if (outsider == "jinja2" and module != "output.rendering") or (outsider in HEAVY and not free):
             found.append(f"{module}: imports {outsider}")
     return found
 
@@ -175,6 +175,8 @@ def test_modules_are_short(module: tuple[str, str]) -> None:
         ("training.runtime.step", "from symmem.training.runtime.groups import Part"),
         ("training.runtime.step", "from ..by_name import Memoryless"),
         ("training.runtime.step", "import sympy"),
+        ("targets.c.runtime.kernels", "import sympy"),
+        ("targets.c.runtime.kernels", "from symmem.errors import SymmemError"),
         ("cli.derive", "from symmem.derivation.derivation import derive"),
         ("__init__", "from symmem.declaration.loading import load"),
         ("__init__", "from symmem.cli import main"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
 import sys
@@ -12,7 +13,10 @@ from command import run, spawn
 from machine import needs
 from markdown import REPOSITORY, Document
 
-DOCUMENTS = [Document(path) for path in ("README.md", "CHANGELOG.md", "docs/mathematics.md")]
+DOCUMENTS = [
+    Document(path)
+    for path in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/mathematics.md")
+]
 SHELL = {". .venv/bin/activate", "pip install .", "pip install '.[torch]'"}
 """Commands that are no example of ours: the tests of the wheel and of a fresh machine run them."""
 TOOLS = {"build": "cc", "--pdf": "pdflatex"}
@@ -33,10 +37,13 @@ def folder(document: Document, tmp_path: Path) -> Path:
 
 
 def test_there_are_examples() -> None:
-    readme, _, mathematics = DOCUMENTS
+    readme, architecture, contributing, _, mathematics = DOCUMENTS
     assert len(readme.sessions) >= 4
     assert len(readme.commands) >= 12
     assert len(readme.files) == 1
+    assert len(architecture.blocks("python")) >= 5
+    assert len(contributing.files) == 1
+    assert len(contributing.commands) >= 6
     assert len(mathematics.formulas) > 400
 
 
@@ -53,11 +60,13 @@ def test_sessions_show_what_is_printed(document: Document, folder: Path) -> None
 def test_python_examples(document: Document, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    before = set(sys.modules)
+    before, path = set(sys.modules), list(sys.path)
     code = "\n".join(document.blocks("python"))
+    needs(*(tool for word, tool in TOOLS.items() if f'"{word}"' in code))
     example = doctest.DocTestParser().get_doctest(code, {}, document.path, None, 0)
     report: list[str] = []
     results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
+    sys.path[:] = path
     for name in set(sys.modules) - before:
         if str(folder) in str(getattr(sys.modules[name], "__file__", None)):
             del sys.modules[name]
@@ -95,6 +104,22 @@ def test_files_are_where_the_documents_say(document: Document) -> None:
     for path in document.paths:
         pattern = re.sub(r"<\w+>", "*", path.removesuffix("/"))
         assert list(REPOSITORY.glob(pattern)), path
+
+
+def test_the_map_has_the_arrows_of_the_test() -> None:
+    """The table of rooms in ARCHITECTURE.md is that of test_architecture.py."""
+    tree = ast.parse(Path(__file__).with_name("test_architecture.py").read_text(encoding="utf-8"))
+    values = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", DOCUMENTS[1].text, re.MULTILINE)
+    shown = {room: set(re.findall(r"\w+", below)) for room, below in rows}
+    assert shown == {
+        room: below or set()
+        for room, below in ast.literal_eval(ast.unparse(values["BELOW"]).replace("set()", "None")).items()
+    }
 
 
 def test_formulas_survive_markdown(document: Document) -> None:

@@ -17,8 +17,9 @@ from symmem.errors import DerivationError
 from symmem.method.reading import method_of
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine, Variants
-from symmem.targets.python.code import INDENT, PythonWriter, signature
-from symmem.targets.python.module import contractions, suffixes
+from symmem.targets.python.layout import INDENT, signature
+from symmem.targets.python.surfaces import contractions, suffixes
+from symmem.targets.python.writer import PythonWriter
 
 STEP_SCALARS = "_step_scalars"
 

@@ -12,7 +12,8 @@ from symmem.derivation.group_regulariser import Regulariser, regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
 from symmem.program.lowering import vector_routine
-from symmem.targets.python.code import INDENT, PythonWriter, signature
+from symmem.targets.python.layout import INDENT, signature
+from symmem.targets.python.writer import PythonWriter
 from symmem.targets.torch.group_functions import GroupFunctions, returned
 
 _OPTIONS = (

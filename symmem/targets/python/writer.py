@@ -6,7 +6,7 @@ The lines call a few small functions that the template of each target defines: `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -22,15 +22,25 @@ from symmem.program.statements import (
     Call,
     Contract,
     Entrywise,
-    Internal,
     Loop,
     Scalars,
     Statement,
     Total,
 )
-from symmem.targets.python.printing import WIDTH, Dialect, PythonPrinter, assignment
+from symmem.targets.printing import Dialect, part_names
+from symmem.targets.python.layout import (
+    INDENT,
+    WIDTH,
+    Argument,
+    Group,
+    assignment,
+    call,
+    indented,
+    returned,
+    signature,
+)
+from symmem.targets.python.printing import PythonPrinter
 
-INDENT = "    "
 VALUES = {GRAD: "g", LOSS: "value"}
 """The gradient and the loss as values: in a signature ``grad`` and ``loss`` are the functions."""
 
@@ -45,14 +55,14 @@ class Spelling:
 
 
 class PythonWriter:
-    """Writes routines as lines; remembers the kernels that they use, by name."""
+    """Writes routines as lines; remembers the entrywise functions that they use, by name."""
 
     def __init__(self, spelling: Spelling, scope: Scope) -> None:
         self._spelling = spelling
         self.scope = scope
         self._scalars = PythonPrinter(spelling.scalars, names=scope.name)
         self._ranges = PythonPrinter(spelling.ranges, names=scope.name)
-        self._kernels: dict[Entrywise, str] = {}
+        self._functions: dict[Entrywise, str] = {}
 
     def variants(self, variants: Variants, role: str, *, out: bool) -> list[str]:
         """The body of a function of n: one set of statements where finite n and the limit differ in numbers alone."""
@@ -65,7 +75,7 @@ class PythonWriter:
                     *self._branch(_leading(limit), _leading(finite)),
                     *self.routine(Routine(_skeleton(finite), finite.result), role, out=out),
                 ]
-        lines = ["if n is None:", *_indented(self._one(limit, f"{role}_limit", out=out))]
+        lines = ["if n is None:", *indented(self._one(limit, f"{role}_limit", out=out))]
         return [*lines, *self._one(finite, role, out=out)]
 
     def routine(self, routine: Routine, role: str, *, out: bool = False) -> list[str]:
@@ -108,20 +118,21 @@ class PythonWriter:
         """Assignments of numbers, each for many steps at once."""
         return self._assignments(assignments, self._ranges)
 
-    def kernels(self) -> list[tuple[str, list[str]]]:
-        """Name and lines of every kernel that was used."""
-        return [(name, self._kernel(name, kernel)) for kernel, name in self._kernels.items()]
+    def functions(self) -> list[list[str]]:
+        """The lines of every entrywise function that was used."""
+        return [self._function(name, function) for function, name in self._functions.items()]
 
     def _one(self, routine: Routine | Missing, role: str, *, out: bool) -> list[str]:
         if isinstance(routine, Routine):
             return self.routine(routine, role, out=out)
-        return raised(reason(routine))
+        words = _ascii_quotes(reason(routine))
+        return self.call("raise ", self.scope.outer("ValueError"), [f'"{words}"'])
 
     def _branch(self, limit: Sequence[Assignment], finite: Sequence[Assignment]) -> list[str]:
         if not limit and not finite:
             return []
         first, second = (self._assignments(part, self._scalars) or ["pass"] for part in (limit, finite))
-        return ["if n is None:", *_indented(first), "else:", *_indented(second)]
+        return ["if n is None:", *indented(first), "else:", *indented(second)]
 
     def block(self, statements: Sequence[Statement]) -> list[str]:
         roles = _roles(statements)
@@ -162,7 +173,7 @@ class PythonWriter:
         start = "0.0" if loop.is_scalar else "_zeros(theta)"
         body = [*self.block(loop.body), f"{result} = {result} + {self._name(loop.term)}"]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
-        return [f"{result} = {start}", header, *_indented(body)]
+        return [f"{result} = {start}", header, *indented(body)]
 
     def bounds(self, loop: Loop) -> tuple[str, str]:
         """The first step that is added, and the one after the last."""
@@ -171,41 +182,34 @@ class PythonWriter:
             return first, stop
         return f"_oldest({first}, {stop}, {self._scalars.source(loop.decay)})", stop
 
-    def _application(self, statement: Apply, role: str) -> list[str]:
-        kernel = statement.function
-        name = self._named(kernel, role)
-        return [name, "theta", self._tuple(kernel.vectors), self._tuple(kernel.scalars)]
+    def _application(self, statement: Apply, role: str) -> list[Argument]:
+        function = statement.function
+        name = self._named(function, role)
+        return [name, "theta", self._group(function.vectors), self._group(function.scalars)]
 
-    def _named(self, kernel: Entrywise, role: str) -> str:
-        if kernel not in self._kernels:
-            taken = set(self._kernels.values())
+    def _named(self, function: Entrywise, role: str) -> str:
+        if function not in self._functions:
+            taken = set(self._functions.values())
             candidates = (f"_{role}" if k == 1 else f"_{role}{k}" for k in count(1))
-            self._kernels[kernel] = next(name for name in candidates if name not in taken)
-        return self._kernels[kernel]
+            self._functions[function] = next(name for name in candidates if name not in taken)
+        return self._functions[function]
 
-    def _kernel(self, name: str, kernel: Entrywise) -> list[str]:
-        arguments = [self._name(symbol) for symbol in (*kernel.vectors, *kernel.scalars)]
-        fresh, printer = self._parts(), self._entries(kernel)
+    def _function(self, name: str, function: Entrywise) -> list[str]:
+        arguments = [self._name(symbol) for symbol in (*function.vectors, *function.scalars)]
+        fresh, printer = part_names(), self._entries(function)
         body: list[str] = []
         room = WIDTH - len(INDENT)
-        for symbol, value in kernel.locals:
+        for symbol, value in function.locals:
             body += assignment(self._name(symbol), value, printer, fresh, room)
-        # ``return`` is as long as a name with its equals sign.
-        *before, last = assignment("retur", kernel.output, printer, fresh, room)
-        body += [*before, "return " + last.removeprefix("retur = ")]
-        return [*signature(name, arguments), *_indented(body)]
+        body += returned(function.output, printer, fresh, room)
+        return [*signature(name, arguments), *indented(body)]
 
     def _assignments(self, assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
-        fresh = self._parts()
+        fresh = part_names()
         lines: list[str] = []
         for name, value in assignments:
             lines += assignment(self._name(name), value, printer, fresh, WIDTH - 3 * len(INDENT))
         return lines
-
-    def _parts(self) -> Callable[[], Symbol]:
-        """Names for the parts of a value that is too long for a line."""
-        names = (Internal(f"p{k}") for k in count(1))
-        return lambda: next(names)
 
     def _entries(self, function: Entrywise) -> PythonPrinter:
         return PythonPrinter(self._spelling.vectors, frozenset(function.scalars), self.scope.name)
@@ -216,34 +220,12 @@ class PythonWriter:
     def _list(self, symbols: Iterable[Symbol]) -> str:
         return ", ".join(self._name(symbol) for symbol in symbols)
 
-    def _tuple(self, symbols: Sequence[Symbol]) -> str:
-        inner = self._list(symbols)
-        return f"({inner},)" if len(symbols) == 1 else f"({inner})"
+    def _group(self, symbols: Sequence[Symbol]) -> Group:
+        return Group(tuple(self._name(symbol) for symbol in symbols))
 
-    def call(self, target: str, name: str, arguments: Sequence[str]) -> list[str]:
+    def call(self, target: str, name: str, arguments: Sequence[Argument]) -> list[str]:
         """A call inside a function, at most two levels deep."""
         return call(target, name, arguments, WIDTH - 2 * len(INDENT))
-
-
-def call(target: str, name: str, arguments: Sequence[str], width: int) -> list[str]:
-    """``target name(arguments)``: on one line, else one argument a line with a comma after the last."""
-    line = f"{target}{name}({', '.join(arguments)})"
-    if len(line) <= width:
-        return [line]
-    lines = [f"{target}{name}("]
-    for argument in arguments:
-        if len(argument) < width - len(INDENT) or not argument.startswith("("):
-            lines.append(f"{INDENT}{argument},")
-        else:
-            entries = argument.strip("()").split(", ")
-            lines += [f"{INDENT}(", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}),"]
-    return [*lines, ")"]
-
-
-def signature(name: str, arguments: Sequence[str]) -> list[str]:
-    """The head of a function."""
-    *lines, last = call("def ", name, arguments, WIDTH - 1)
-    return [*lines, last + ":"]
 
 
 _ADVICE = {Advice.LIMIT: "take the limit, n=None", Advice.STEP: "give a step n"}
@@ -256,14 +238,13 @@ def reason(missing: Missing) -> str:
     return "; ".join([str(missing.reason), *ways])
 
 
-def raised(reason: str) -> list[str]:
-    """``raise ValueError(reason)``."""
-    words = reason.replace("\\", "/").replace('"', "'")
-    return call("raise ", "ValueError", [f'"{words}"'], WIDTH - 2 * len(INDENT))
+def _ascii_quotes(words: str) -> str:
+    """Words as they can stand between quotes."""
+    return words.replace("\\", "/").replace('"', "'")
 
 
 def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
-    """What the vectors are for: it names their kernels."""
+    """What the vectors are for: it names the functions that make them."""
     roles: dict[Symbol, str] = {}
     for statement in statements:
         if isinstance(statement, Contract):
@@ -283,7 +264,3 @@ def _skeleton(routine: Routine) -> tuple[Statement, ...]:
 def _leading(routine: Routine) -> tuple[Assignment, ...]:
     first = routine.statements[0]
     return first.assignments if isinstance(first, Scalars) and len(routine.statements) > 1 else ()
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return [INDENT + line if line else line for line in lines]

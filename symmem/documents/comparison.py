@@ -50,7 +50,7 @@ class Entry:
             obstruction = self.derivation.obstruction
         except DerivationError as error:
             return str(error)
-        return obstruction.reason if obstruction else ""
+        return str(obstruction.reason) if obstruction else ""
 
     @cached_property
     def regularisation(self) -> Regularisation | None:

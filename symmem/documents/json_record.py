@@ -109,12 +109,12 @@ class RecordWriter:
             return {"obstruction": str(error), "order": 0, "terms": []}
         if obstruction is not None:
             terms = [self.write(term) for term in obstruction.terms]
-            return {"obstruction": obstruction.reason, "order": obstruction.order, "terms": terms}
+            return {"obstruction": str(obstruction.reason), "order": obstruction.order, "terms": terms}
         assert found is not None
         return {
             "potential": self.write(found.potential),
             "preconditioner": self.write(found.preconditioner),
-            "regime": found.regime,
+            "regime": str(found.regime),
             "decay": self.write(found.decay),
-            "rate": found.rate,
+            "rate": None if found.rate is None else str(found.rate),
         }

@@ -48,7 +48,7 @@ def _limit(derivation: Derivation) -> tuple[str, Equations]:
 def _modified_loss(derivation: Derivation) -> tuple[str, Equations]:
     loss, obstruction = derivation.modified_loss, derivation.obstruction
     if loss is None:
-        raise DerivationError(obstruction.reason if obstruction else "unknown")
+        raise DerivationError(str(obstruction.reason) if obstruction else "unknown")
     rows = [(r"\tilde{\mathcal{L}}", loss.potential), ("P", loss.preconditioner)]
     if loss.decay != 0:
         rows.append((r"\text{decay}", loss.decay))

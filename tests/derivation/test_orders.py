@@ -22,9 +22,8 @@ from truth import ZOO, literal_of, load, number_of
 
 import symmem
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.derivation.quadratic import quadratic
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
@@ -276,7 +275,7 @@ def test_in_one_dimension_nothing_is_obstructed(name: str) -> None:
     """A field on the line is the slope of its integral: a Jacobian of one entry is symmetric."""
     obstruction, fields = OBSTRUCTED[name](2)
     assert asymmetry(Add(*obstruction.terms), 1) == 0
-    assert "two or more dimensions" in obstruction.reason
+    assert "two or more dimensions" in str(obstruction.reason)
     low, high = mpf(-1) / 4, mpf(1) / 4
     with mpmath.workdps(30):
         field = lambda x: value_at(fields[2], [x], 30)[0]  # noqa: E731

@@ -88,7 +88,7 @@ def test_adamw_update() -> None:  # Section 4, first display
 def test_adamw_modified_loss() -> None:  # Section 4, "is the modified loss"
     found = derived("adamw").modified_loss
     assert found is not None
-    assert (found.regime, found.rate) == ("eps -> 0", "O(eps)")
+    assert (str(found.regime), str(found.rate)) == ("eps -> 0", "O(eps)")
     gap = beta2 / (1 - beta2) - beta1 / (1 - beta1)
     printed = (1 + decay * gap * lr) * loss - lr * gap * (total(Abs(grad)) + decay * total(grad * theta))
     assert is_zero(found.potential - printed)

@@ -40,7 +40,7 @@ def modified_loss(derivation: Derivation, writer: Writer) -> dict[str, object]:
         rows = [Row(rf"\bR_{{{k}}}", (term,)) for k, term in enumerate(obstruction.terms, start=1)]
         return {
             "exists": False,
-            "obstruction": sentence(obstruction.reason, derivation.optimizer),
+            "obstruction": sentence(str(obstruction.reason), derivation.optimizer),
             "order": obstruction.order,
             "display": writer.display(rows),
         }
@@ -55,11 +55,11 @@ def modified_loss(derivation: Derivation, writer: Writer) -> dict[str, object]:
         Row(r"\modloss(\btheta)", (loss.potential,), f"eq:{name}-loss"),
         Row(r"\precond(\btheta)", (loss.preconditioner,)),
     ]
-    regime = "" if loss.regime == "exact" else in_macros(mathematics(loss.regime, names), names)
+    regime = "" if loss.regime == "exact" else in_macros(mathematics(str(loss.regime), names), names)
     return {
         "exists": True,
         "regime": regime,
-        "rate": "" if loss.rate is None else in_macros(mathematics(loss.rate, names), names),
+        "rate": "" if loss.rate is None else in_macros(mathematics(str(loss.rate), names), names),
         "unchanged": LR not in loss.potential.free_symbols,
         "display": writer.display(rows),
     }

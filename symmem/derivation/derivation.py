@@ -10,16 +10,17 @@ from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
-from symmem.derivation.assumptions import Assumption, assumptions
+from symmem.algebra.results import Assumption, Missing
+from symmem.derivation.assumptions import assumptions
 from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
+from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
@@ -89,11 +90,11 @@ class Derivation:
 
     @cached_property
     def _loss_or_obstruction(self) -> ModifiedLoss | Obstruction:
-        return modified_loss(self.method, self.order)
+        return _settled(modified_loss(self.method, self.order))
 
     @cached_property
     def flow_loss(self) -> ModifiedLoss | Obstruction:
-        return modified_flow_loss(self.method, self.order)
+        return _settled(modified_flow_loss(self.method, self.order))
 
     @property
     def modified_loss(self) -> ModifiedLoss | None:
@@ -135,6 +136,12 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(method_of(optimizer), order)
+
+
+def _settled(verdict: Verdict) -> ModifiedLoss | Obstruction:
+    if isinstance(verdict, Missing):
+        raise DerivationError(str(verdict))
+    return verdict
 
 
 def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:

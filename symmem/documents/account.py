@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from sympy import Expr
 
 from symmem.algebra.atoms import LR, STEP
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
@@ -23,14 +23,7 @@ from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import Steps, steps
-from symmem.documents.interim import (
-    Assumption,
-    ModifiedLoss,
-    Obstruction,
-    assumption_of,
-    loss_of,
-    sentence_of,
-)
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
 
@@ -96,7 +89,7 @@ class ModifiedEquation:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartShift:
     """The limit form starts at ``theta_0 + h d_1 + ...``."""
 
     shifts: tuple[Expr, ...]
@@ -128,7 +121,7 @@ class Account:
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
     sign: Regularisation | None = None
     modified_equation: ModifiedEquation | Missing | None = None
-    start: Start | Missing | None = None
+    start: StartShift | Missing | None = None
     quadratic: Quadratic | None = None
     assumptions: tuple[Assumption, ...] = ()
     lemma: Lemma | None = None
@@ -158,9 +151,9 @@ def account_of(
         modified_loss=loss,
         sign=when(Part.SIGN, lambda: _sign(derivation)),
         modified_equation=when(Part.EQUATION, lambda: _result(lambda: _equation(derivation, loss))),
-        start=when(Part.START, lambda: _result(lambda: Start(derivation.shift))),
+        start=when(Part.START, lambda: _result(lambda: StartShift(derivation.shift))),
         quadratic=when(Part.QUADRATIC, lambda: derivation.quadratic),
-        assumptions=when(Part.ASSUMPTIONS, lambda: _assumptions(derivation)) or (),
+        assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
         lemma=when(Part.LEMMA, lambda: _lemma(derivation)),
     )
 
@@ -175,7 +168,7 @@ def _result(read: Callable[[], Result]) -> Result | Missing:
     try:
         return read()
     except DerivationError as error:
-        return Missing(sentence_of(str(error)))
+        return Missing(Sentence.of(str(error)))
 
 
 def _iteration(derivation: Derivation, at: At) -> Iteration:
@@ -205,7 +198,7 @@ def _limit(derivation: Derivation) -> Limit:
 def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction:
     found = derivation.modified_loss or derivation.obstruction
     assert found is not None
-    return loss_of(found, _names(derivation.optimizer))
+    return found
 
 
 def _sign(derivation: Derivation) -> Regularisation | None:
@@ -215,16 +208,8 @@ def _sign(derivation: Derivation) -> Regularisation | None:
 
 def _equation(derivation: Derivation, loss: ModifiedLoss | Obstruction | Missing | None) -> ModifiedEquation:
     exact = isinstance(loss, ModifiedLoss) and loss.regime.is_exact
-    flow = loss_of(derivation.flow_loss, ()) if exact else None
+    flow = derivation.flow_loss if exact else None
     return ModifiedEquation(derivation.modified_equation, flow)
-
-
-def _names(optimizer: Optimizer) -> list[str]:
-    return [*optimizer.symbols, *optimizer.function_symbols]
-
-
-def _assumptions(derivation: Derivation) -> tuple[Assumption, ...]:
-    return tuple(assumption_of(told, _names(derivation.optimizer)) for told in derivation.assumptions)
 
 
 def _lemma(derivation: Derivation) -> Lemma:

@@ -11,8 +11,8 @@ from sympy import Expr
 from symmem import __version__
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import Quadratic
-from symmem.documents.account import SETTLED, Account, Limit, ModifiedEquation, Part, Start
-from symmem.documents.interim import ModifiedLoss, Obstruction
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.account import SETTLED, Account, Limit, ModifiedEquation, Part, StartShift
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import long_integers
 
@@ -52,7 +52,7 @@ def json_data(account: Account) -> dict[str, Any]:
         "F": _all(limit.coefficients, spelling) if isinstance(limit, Limit) else None,
         "G": _all(flow.coefficients, spelling) if isinstance(flow, ModifiedEquation) else None,
         "modified_loss": loss_data(account.modified_loss, spelling),
-        "shift": _all(start.shifts, spelling) if isinstance(start, Start) else None,
+        "shift": _all(start.shifts, spelling) if isinstance(start, StartShift) else None,
         "assumptions": [str(assumption) for assumption in account.assumptions],
     }
     if account.quadratic is not None:

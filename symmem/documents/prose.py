@@ -5,20 +5,16 @@ Nothing is written here in any alphabet: each rendering spells the mathematics i
 
 from __future__ import annotations
 
-from sympy import Rational, oo
-
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
-from symmem.algebra.results import Advice, Missing, Part, Sentence
-from symmem.declaration.interval import Interval as Range
-from symmem.documents.interim import Assumption, ModifiedLoss
-from symmem.notation.decimals import number_formula, shown
-from symmem.notation.formula import Atom, Formula, Gradient, negated
+from symmem.algebra.results import Advice, Assumption, Missing, Part, Sentence
+from symmem.derivation.verdicts import ModifiedLoss
+from symmem.notation.decimals import shown
+from symmem.notation.formula import Formula, Gradient
 from symmem.notation.statement import (
     THETA,
     Assignment,
     Bracketed,
     H,
-    Interval,
     Letter,
     added,
     difference,
@@ -49,17 +45,6 @@ def missing_prose(missing: Missing) -> Prose:
 
 def assumption_prose(assumption: Assumption) -> Prose:
     return (*(("warning: ",) if assumption.warning else ()), *assumption.sentence.parts)
-
-
-def range_formula(interval: Range) -> Formula:
-    lower, upper = (_end(end) for end in (interval.lower, interval.upper))
-    return Interval(lower, upper, interval.lower_open, interval.upper_open)
-
-
-def _end(end: Rational) -> Formula:
-    if end in (oo, -oo):
-        return Atom("oo") if end > 0 else negated(Atom("oo"))
-    return number_formula(end)
 
 
 def step_of(inside: Formula) -> Formula:

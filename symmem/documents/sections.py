@@ -12,8 +12,8 @@ from sympy import Add, Expr
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
-from symmem.documents.account import Account, Limit, ModifiedEquation, Start
-from symmem.documents.interim import ModifiedLoss, Obstruction
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.account import Account, Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, assumption_prose, bracketed_step, loss_step, missing_prose
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number
@@ -142,9 +142,9 @@ def _equation_section(flow: ModifiedEquation | Missing | None) -> Section | None
     return Section(title, lead, _numbered("G", flow.coefficients), notes)
 
 
-def _start_section(start: Start | Missing | None) -> Section | None:
-    title, origin = "Start", Iterate(ZERO)
-    if not isinstance(start, Start):
+def _start_section(start: StartShift | Missing | None) -> Section | None:
+    title, origin = "StartShift", Iterate(ZERO)
+    if not isinstance(start, StartShift):
         return start if start is None else _absent(title, start)
     if not start.is_shifted:
         return Section(title, ("The limit form starts at ", origin, " itself: no gain depends on ", N, "."))

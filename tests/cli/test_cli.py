@@ -63,10 +63,10 @@ def test_json_holds_the_derivation(name: str) -> None:
     loss = record["modified_loss"]
     if d.modified_loss is None:
         assert d.obstruction is not None
-        assert loss["obstruction"] == d.obstruction.reason
+        assert loss["obstruction"] == str(d.obstruction.reason)
         pairs += zip(loss["terms"], d.obstruction.terms, strict=True)
     else:
-        assert loss["regime"] == d.modified_loss.regime
+        assert loss["regime"] == str(d.modified_loss.regime)
         pairs += [
             (loss["potential"], d.modified_loss.potential),
             (loss["preconditioner"], d.modified_loss.preconditioner),

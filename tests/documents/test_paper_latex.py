@@ -210,8 +210,8 @@ class Truth:
             parts = [named[letter](None, "", STEPS, [start]) for letter in (r"\bF", r"\bM")]
             move = entrywise(lambda x, y: x + y, *parts)
         else:
-            small = d.modified_loss.regime.partition(" ->")[0] if place.endswith("-loss") else ""
-            settled = {small: TINY} if small in self.literal.numbers else {}
+            small = d.modified_loss.regime.small if place.endswith("-loss") else ()
+            settled = {symbol.name: TINY for symbol in small}
             move = self.vector(d.limit.F + d.limit.M, start, **settled)
         return entrywise(lambda x, f: x - rate * f, start, move)
 

@@ -18,7 +18,7 @@ from truth import ZOO, load
 import symmem
 from symmem.documents.account import Account, account_of
 from symmem.documents.paper import compilation as typeset
-from symmem.documents.paper.bibliography import bibtex, works_of
+from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
 from symmem.documents.paper.compilation import typeset_document
 from symmem.documents.paper.escaping import typeset as tex_text
 from symmem.documents.paper.fragment import latex_fragment
@@ -50,9 +50,28 @@ def complaints(source: str) -> list[str]:
     return found or ([] if result.pdf and result.pdf.startswith(b"%PDF") else ["no PDF"])
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), [(name, order) for name in ZOO for order in (1, 2)] + [("heavyball", 3), ("lion-k", 3)]
-)
+def joined(accounts: list[Account]) -> str:
+    """Several standalone documents as one: their preamble, all sections one after the other, every work once."""
+    preamble, begin, _ = standalone(accounts[0]).partition(r"\begin{document}")
+    works = {work.key: work for account in accounts for work in (*works_of(account.optimizer), MEMORY_PAPER)}
+    items = "\n".join(
+        rf"\bibitem{{{item['key']}}} {item['text']}" for item in bibitems(tuple(works.values()))
+    )
+    sections = "\n".join(map(paper_section, accounts))
+    end = r"\end{thebibliography}\end{document}"
+    return "\n".join([preamble, begin, sections, r"\begin{thebibliography}{9}", items, end])
+
+
+@pytest.mark.parametrize(("order", "names"), [(1, ZOO), (2, ZOO), (3, ("heavyball", "lion-k"))])
+def test_the_documents_of_the_zoo_compile(order: int, names: tuple[str, ...]) -> None:
+    """All in one run of the compiler; where it complains, each by itself, to name the one."""
+    accounts = [told(load(name), order) for name in names]
+    if complaints(joined(accounts)):
+        assert {a.optimizer.name: complaints(standalone(a)) for a in accounts} == {name: [] for name in names}
+        pytest.fail("the sections compile one by one, and not together")
+
+
+@pytest.mark.parametrize(("name", "order"), [("adamw", 2), ("lion-k", 3)])
 def test_the_standalone_document_compiles(name: str, order: int) -> None:
     assert complaints(standalone(told(load(name), order))) == []
 

@@ -34,7 +34,7 @@ BELOW = {
     "verification": {"declaration", "notation"},
     "training": {"declaration", "derivation", "targets"},
 }
-"""DESIGN.md's arrows, followed through.  ``output`` renders templates and writes files; verification shares no code
+"""The arrows of ARCHITECTURE.md.  ``output`` renders templates and writes files; verification shares no code
 with algebra, method and derivation."""
 
 DOORS = {"__init__": set(), "__main__": {"cli"}, "cli": {"cli"}}

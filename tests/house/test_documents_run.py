@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from command import run, spawn
+from compiled import built
 from machine import needs
 from markdown import REPOSITORY, Document
 
@@ -89,6 +91,29 @@ def test_commands_end_well(document: Document, folder: Path) -> None:
 
 def require(arguments: list[str]) -> None:
     needs(*(tool for word, tool in TOOLS.items() if word in arguments))
+
+
+def test_the_c_example_of_the_readme(shared_folder: Path, tmp_path: Path) -> None:
+    """Inside a program for the loss theta^2, linked with the built library; theta moves towards 0."""
+    needs("cc")
+    (example,) = DOCUMENTS[0].blocks("c")
+    include, _, body = example.partition("\n")
+    program = f"""{include}
+static void hessian_times(const double *theta, const double *v, double *hv) {{ (void)theta; hv[0] = 2.0 * v[0]; }}
+int main(void) {{
+    double theta[] = {{1.0}}, grad[] = {{2.0}}, v[1], hv[1], lr = 1e-3;
+    const size_t count = 1;
+    const int64_t n = 3;
+{body}
+    return !(theta[0] > 0.99 && theta[0] < 1.0);
+}}
+"""
+    (tmp_path / "main.c").write_text(program, encoding="utf-8")
+    kernels = built(shared_folder, ("adamw",))
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{kernels / 'include'}"]
+    library = [str(kernels / "lib" / "libsymmem_adamw.a"), "-lm", "-fopenmp"]
+    subprocess.run(["cc", *flags, "main.c", "-o", "main", *library], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
 
 
 def test_links_lead_somewhere(document: Document) -> None:

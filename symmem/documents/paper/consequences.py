@@ -10,8 +10,8 @@ from dataclasses import replace
 from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
-from symmem.documents.account import Limit, ModifiedEquation, Start
-from symmem.documents.interim import ModifiedLoss, Obstruction
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.account import Limit, ModifiedEquation, StartShift
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import PAPER
 from symmem.documents.prose import missing_prose
@@ -124,9 +124,9 @@ def modified_equation(found: ModifiedEquation | Missing | None, name: str, write
     }
 
 
-def start(found: Start | Missing | None, name: str, writer: Writer) -> Values:
+def start(found: StartShift | Missing | None, name: str, writer: Writer) -> Values:
     """The shifts ``d_j``; none where no gain depends on the step and the order is 1."""
-    if not isinstance(found, Start):
+    if not isinstance(found, StartShift):
         return _absent(found, writer)
     if not found.is_shifted:
         return {"reason": "", "shifted": False}

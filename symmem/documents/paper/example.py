@@ -11,7 +11,6 @@ from symmem.algebra.atoms import AGO, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import PAPER
-from symmem.documents.prose import range_formula
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.statement import (
@@ -68,7 +67,7 @@ def _momentum(variable: Momentum) -> tuple[Expr, Formula]:
 
 def parameters(optimizer: Optimizer, writer: Writer) -> list[dict[str, str]]:
     return [
-        {"symbol": parameter.latex, "range": writer.inline(range_formula(parameter.range))}
+        {"symbol": parameter.latex, "range": writer.inline(parameter.range)}
         for parameter in optimizer.parameters
     ]
 

@@ -15,6 +15,8 @@ from compiled import built
 from machine import needs
 from markdown import REPOSITORY, Document
 
+import symmem
+
 DOCUMENTS = [
     Document(path)
     for path in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/mathematics.md")
@@ -129,6 +131,13 @@ def test_files_are_where_the_documents_say(document: Document) -> None:
     for path in document.paths:
         pattern = re.sub(r"<\w+>", "*", path.removesuffix("/"))
         assert list(REPOSITORY.glob(pattern)), path
+
+
+def test_versions_agree() -> None:
+    """The package, its citation and its changelog name one version."""
+    cited = re.findall(r"^version: (.*)$", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    told = re.findall(r"^## (\d\S*)", DOCUMENTS[3].text, re.MULTILINE)
+    assert cited == told[:1] == [symmem.__version__]
 
 
 def test_the_map_has_the_arrows_of_the_test() -> None:

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from shared import once
 from sympy import Symbol, simplify, sympify
 
 import symmem
@@ -36,23 +37,26 @@ def call(*command: str | Path, cwd: Path) -> str:
     return done.stdout.decode()
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    call(sys.executable, "-m", "build", "--wheel", "--outdir", folder, REPOSITORY, cwd=folder)
-    (built,) = folder.glob("*.whl")
+@pytest.fixture(scope="session")
+def wheel(shared_folder: Path) -> Path:
+    def build(folder: Path) -> None:
+        call(sys.executable, "-m", "build", "--wheel", "--outdir", folder, REPOSITORY, cwd=folder)
+
+    (built,) = once(shared_folder / "wheel", build).glob("*.whl")
     return built
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def installed(wheel: Path, shared_folder: Path) -> Path:
     """A new environment with the wheel and what it depends on; the folder of its programs."""
-    folder = tmp_path_factory.mktemp("fresh")
-    call(sys.executable, "-m", "venv", folder / "environment", cwd=folder)
-    programs = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
-    pip = (programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    call(*pip, "--no-compile", wheel, cwd=folder)
-    return programs
+    inside = Path("environment") / ("Scripts" if os.name == "nt" else "bin")
+
+    def install(folder: Path) -> None:
+        call(sys.executable, "-m", "venv", folder / "environment", cwd=folder)
+        pip = (folder / inside / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        call(*pip, "--no-compile", wheel, cwd=folder)
+
+    return once(shared_folder / "fresh", install) / inside
 
 
 def test_the_wheel_carries_templates_zoo_and_types(wheel: Path) -> None:

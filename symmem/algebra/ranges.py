@@ -20,7 +20,8 @@ from symmem.algebra.interval_powers import enclosing, power, signed_power, varia
 from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
 from symmem.algebra.symbols import AGO, LR, PAST, STEP
 
-Ranges = Mapping[Symbol, Interval]
+Ranges = Mapping[Expr, Interval]
+"""Of symbols; a composite expression that is known to lie in an interval may stand there too."""
 
 COUNTERS = (STEP, PAST, AGO)
 """The symbols that count steps: whole numbers from 0 on."""
@@ -32,8 +33,10 @@ def bounds(expression: Expr, ranges: Ranges) -> Interval:
     """An interval that holds every value of a scalar, or every entry of a vector."""
     if isinstance(expression, Rational):
         return point(expression)
+    if expression in ranges:
+        return ranges[expression]
     if isinstance(expression, Symbol):
-        return ranges.get(expression) or LANGUAGE.get(expression, REALS)
+        return LANGUAGE.get(expression, REALS)
     if isinstance(expression, Add):
         return reduce(lambda a, b: a + b, (bounds(term, ranges) for term in expression.args))
     if isinstance(expression, Mul):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from symmem.derivation.derivation import Derivation
-from symmem.documents.json_record import record
+from symmem.documents import json_form
+from symmem.documents.account import account_of
 
 
 def json_text(derivation: Derivation) -> str:
-    return json.dumps(record(derivation, "n"), indent=2) + "\n"
+    """The text that ``symmem derive --format json`` prints too."""
+    return json_form.json_text(json_form.json_data(account_of(derivation, parts=json_form.PARTS)))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from symmem.errors import SymmemError
+
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
 
@@ -67,9 +69,26 @@ _ALL = (
     Target(
         "c",
         "a header and a source file",
-        "symmem.targets.c.source",
+        "symmem.targets.c.target",
         needs_output="--target c writes a header and a source file; add -o DIR",
     ),
     Target("json", "every formula as data", "symmem.targets.json", "json_text"),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+
+
+def emit(
+    derivation: Derivation,
+    target: str,
+    output: str | None = None,
+    *,
+    standalone: bool = False,
+    pdf: bool = False,
+) -> str:
+    """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
+    if target not in TARGETS:
+        raise SymmemError(f"{target!r} is no target; there are {', '.join(TARGETS)}")
+    chosen = TARGETS[target]
+    if chosen.needs_output and output is None:
+        raise SymmemError(f"{target} is several files; give output, a folder")
+    return chosen.emit(derivation, output, Options(standalone, pdf))

@@ -6,12 +6,12 @@ is a local variable, whose name the Scope gives out.
 
 from __future__ import annotations
 
-from sympy import Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
 from symmem.algebra.atoms import GRAD, LOSS, LR, STEP
 from symmem.program.program import Program
 from symmem.program.scope import Scope
-from symmem.targets.python.printing import Dialect
+from symmem.targets.printing import ATOM, Dialect, SourcePrinter
 from symmem.targets.python.surfaces import contractions, opaque_names
 
 _WORDS = (
@@ -30,8 +30,23 @@ DIALECT = Dialect(
     "1 ./ sqrt({})",
     times=".*",
     over="./",
-    power=".^",
 )
+
+
+class OctavePrinter(SourcePrinter):
+    """Source text of an expression; numbers are doubles."""
+
+    def power(self, base: Expr, exponent: Expr) -> str:
+        return f"{self.bound(base, ATOM)} .^ {self.bound(exponent, ATOM)}"
+
+    def _print_Integer(self, number: Integer) -> str:
+        return str(int(number))
+
+    def _print_Rational(self, number: Rational) -> str:
+        return f"{int(number.p)} ./ {int(number.q)}"
+
+    def _print_NumberSymbol(self, number: Expr) -> str:
+        return repr(float(number))
 
 
 class Names:

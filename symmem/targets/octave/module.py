@@ -9,7 +9,7 @@ from sympy import oo
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.lowering import lower
 from symmem.program.program import Program

@@ -17,9 +17,8 @@ from symmem.program.statements import (
     Total,
 )
 from symmem.program.tolerance import TOLERANCE_BITS
-from symmem.targets.octave.dialect import DIALECT, Names
-from symmem.targets.python.layout import assignment, parts
-from symmem.targets.python.printing import PythonPrinter
+from symmem.targets.octave.dialect import DIALECT, Names, OctavePrinter
+from symmem.targets.printing import fitted, part_names
 
 INDENT = "  "
 WIDTH = 80
@@ -31,7 +30,7 @@ class OctaveWriter:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._numbers = PythonPrinter(DIALECT, names=names.name)
+        self._numbers = OctavePrinter(DIALECT, names=names.name)
 
     def variants(self, variants: Variants) -> list[str]:
         """The body of a function of n: one set of statements where n does not matter."""
@@ -71,7 +70,7 @@ class OctaveWriter:
 
     def _apply(self, statement: Apply) -> list[str]:
         function, result = statement.function, self._names.name(statement.result)
-        printer = PythonPrinter(DIALECT, frozenset(function.scalars), self._names.name)
+        printer = OctavePrinter(DIALECT, frozenset(function.scalars), self._names.name)
         lines = self._assigned((*function.locals, (statement.result, function.output)), printer)
         # A formula without a vector in it is a number: it is the same in every entry.
         return lines if function.vectors else [*lines, f"{result} = filled(theta, {result});"]
@@ -87,11 +86,12 @@ class OctaveWriter:
         head = f"for {self._names.name(loop.index)} = {first}:({stop} - 1)"
         return [f"{result} = {start};", head, *indented(body), "end"]
 
-    def _assigned(self, assignments: Sequence[Assignment], printer: PythonPrinter) -> list[str]:
-        lines: list[str] = []
+    def _assigned(self, assignments: Sequence[Assignment], printer: OctavePrinter) -> list[str]:
+        found: list[Assignment] = []
         for symbol, value in assignments:
-            lines += assignment(self._names.name(symbol), value, printer, parts(), WIDTH)
-        return [f"{line};" for line in lines]
+            before, short = fitted(value, printer, part_names(), WIDTH - len(self._names.name(symbol)), WIDTH)
+            found += [*before, (symbol, short)]
+        return [f"{self._names.name(symbol)} = {printer.source(value)};" for symbol, value in found]
 
 
 def indented(lines: Iterable[str]) -> list[str]:

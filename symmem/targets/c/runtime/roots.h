@@ -39,7 +39,8 @@ static SYMMEM_INLINE void root_base(double *x, size_t lanes)
  *
  *     1/sqrt(x) = y (1 - e)^(-1/2) = y (1 + e/2 + 3/8 e^2 + 5/16 e^3 + 35/128 e^4) + O(e^5)
  *
- * has all bits of a double but for the last. Entries beyond the range of a float go the long way.
+ * has all bits of a double but for the last. Entries above the range of a float go the long way; below it
+ * the result is not finite, and the entry is computed again.
  */
 SYMMEM_WIDE static SYMMEM_INLINE void root_wide(double *x, size_t lanes)
 {

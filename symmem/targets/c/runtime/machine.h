@@ -1,4 +1,4 @@
-/* What differs between compilers and machines. */
+/* What differs between compilers and machines, and how much is taken at a time. */
 #if defined(__GNUC__)
 #define SYMMEM_INLINE inline __attribute__((always_inline, unused))
 #define SYMMEM_RARE __attribute__((noinline, cold))
@@ -34,6 +34,14 @@
 #ifndef SYMMEM_PARALLEL_ENTRIES
 #define SYMMEM_PARALLEL_ENTRIES ((size_t)32768)
 #endif
+
+enum {
+    SYMMEM_LANES_f64 = 32,   /* entries treated at a time: they stay in the nearest cache */
+    SYMMEM_LANES_f32 = 64,
+    SYMMEM_LONG_LANES = 256, /* the same where a sum over past steps computes coefficients between */
+    SYMMEM_CHUNK = 16384,    /* entries that a thread takes at a time */
+    SYMMEM_AHEAD = 2048      /* bytes that are fetched before they are needed */
+};
 
 static bool has_wide(void)
 {

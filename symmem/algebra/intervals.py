@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sympy import Expr, Pow, Rational, S, oo
+from sympy import Expr, S, oo
 
 End = tuple[Expr, bool]
 """A rational or infinite number, and whether it is open: not taken itself."""
@@ -55,12 +55,30 @@ class Interval:
         return bool(self.lower >= 0)
 
     @property
+    def excludes_zero(self) -> bool:
+        return self.is_positive or (-self).is_positive
+
+    @property
     def is_within_unit(self) -> bool:
         """Whether the powers of every number in it vanish: |x| < 1."""
         below, above = -self.lower, self.upper
         return bool(below < 1 or (below == 1 and self.lower_open)) and bool(
             above < 1 or (above == 1 and self.upper_open)
         )
+
+    def within(self, other: Interval) -> bool:
+        """Is every number of this interval in the other?"""
+        low = self.lower > other.lower or (self.lower == other.lower and other.lower_open <= self.lower_open)
+        high = self.upper < other.upper or (self.upper == other.upper and other.upper_open <= self.upper_open)
+        return bool(low and high)
+
+    def __str__(self) -> str:
+        opening, closing = "([)]"[not self.lower_open], "([)]"[2 + (not self.upper_open)]
+        return f"{opening}{_text(self.lower)}, {_text(self.upper)}{closing}"
+
+
+def _text(end: Expr) -> str:
+    return {oo: "inf", -oo: "-inf"}.get(end, str(end))
 
 
 def point(value: Expr) -> Interval:
@@ -83,6 +101,8 @@ REALS = Interval(-oo, oo, True, True)
 NONNEGATIVE = Interval(S.Zero, oo, False, True)
 POSITIVE = Interval(S.Zero, oo, True, True)
 UNIT = Interval(S.NegativeOne, S.One)
+DECAYS = Interval(S.Zero, S.One, False, True)
+"""The values that a decay may have where a declaration says nothing: the sums over the past converge."""
 
 
 def _product(a: End, b: End) -> End:
@@ -91,79 +111,3 @@ def _product(a: End, b: End) -> End:
     if zeros:
         return S.Zero, all(zeros)
     return a[0] * b[0], a[1] or b[1]
-
-
-def reciprocal(interval: Interval) -> Interval:
-    """``1/x`` wherever it is defined."""
-    if interval.lower < 0 < interval.upper or interval.lower == interval.upper == 0:
-        return REALS
-    if interval.upper <= 0:
-        return -reciprocal(-interval)
-    if interval.lower == 0:
-        return Interval(1 / interval.upper, oo, interval.upper_open, True)
-    return Interval(1 / interval.upper, 1 / interval.lower, interval.upper_open, interval.lower_open)
-
-
-def power(base: Interval, exponent: Rational) -> Interval:
-    """``x**exponent`` wherever it is real."""
-    if exponent < 0:
-        return reciprocal(power(base, -exponent))
-    if exponent == 0:
-        return point(S.One)
-    if exponent.q % 2 == 0 and base.lower < 0:
-        base = Interval(S.Zero, base.upper if base.upper > 0 else S.Zero, False, base.upper_open)
-    if exponent.p % 2 == 0:
-        base = abs(base)
-    elif base.lower < 0 and exponent.q > 1:
-        return REALS  # an odd root of a negative number: SymPy's is not the real one
-    return Interval(
-        _end_power(base.lower, exponent, -1),
-        _end_power(base.upper, exponent, 1),
-        base.lower_open,
-        base.upper_open,
-    )
-
-
-def _end_power(end: Expr, exponent: Rational, outward: int) -> Expr:
-    return enclosing(Pow(end, exponent), outward)
-
-
-def enclosing(number: Expr, outward: int) -> Expr:
-    """A rational at most 10^-20 of its size below (``outward`` -1) or above (1) an irrational number."""
-    if isinstance(number, Rational) or number in (oo, -oo):
-        return number
-    digits = number.evalf(30)
-    width = Rational(1, 10**20) * (abs(Rational(digits)) + Rational(1, 10**20))
-    return Rational(digits) + outward * width
-
-
-def variable_power(base: Interval, exponent: Interval) -> Interval:
-    """``x**y`` for x >= 0 wherever it is defined, with ``0**0 = 1``; example: ``[0, 1)**[1, inf) = [0, 1)``."""
-    if base.lower < 0:
-        return REALS
-    if exponent.upper <= 0:
-        return reciprocal(variable_power(base, -exponent))
-    if exponent.lower < 0:
-        return NONNEGATIVE
-    return hull(end for x in base.ends for y in exponent.ends for end in _corner(x, y))
-
-
-def _corner(base: End, exponent: End) -> list[End]:
-    """``x**y`` at a corner with y >= 0 and x >= 0, infinity included; ``y log(x)`` is extreme at corners."""
-    (x, x_open), (y, y_open) = base, exponent
-    if y == 0:
-        return [(S.One, y_open)]
-    if x == 0:
-        return [(S.Zero, x_open)]
-    if x == 1:
-        return [(S.One, x_open)]
-    if oo in (x, y):
-        return [(S.Zero if x < 1 else oo, True)]
-    value = Pow(x, y)
-    return [(enclosing(value, outward), x_open or y_open) for outward in (-1, 1)]
-
-
-def signed_power(base: Interval, exponent: Interval) -> Interval:
-    """``x**y`` for whole numbers y >= 0 and x of any sign."""
-    size = variable_power(abs(base), exponent)
-    return hull([*size.ends, *(-size).ends]) if base.lower < 0 else size

@@ -27,7 +27,7 @@ def declared(phi: str, *momentum: Momentum) -> Optimizer:
 
 
 def warnings(optimizer: Optimizer) -> list[str]:
-    return [item.sentence for item in symmem.derive(optimizer).assumptions if item.warning]
+    return [str(item.sentence) for item in symmem.derive(optimizer).assumptions if item.warning]
 
 
 KINKED_ZOO = {"rmsprop-torch", "adam-torch", "adamw-torch"}

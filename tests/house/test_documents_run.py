@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command import spawn
+from command import run, spawn
+from compiled import built
 from machine import needs
 from markdown import REPOSITORY, Document
 
-DOCUMENTS = [Document(path) for path in ("README.md", "CHANGELOG.md", "docs/mathematics.md")]
+import symmem
+
+DOCUMENTS = [
+    Document(path)
+    for path in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/mathematics.md")
+]
 SHELL = {". .venv/bin/activate", "pip install .", "pip install '.[torch]'"}
 """Commands that are no example of ours: the tests of the wheel and of a fresh machine run them."""
 TOOLS = {"build": "cc", "--pdf": "pdflatex"}
@@ -33,10 +41,13 @@ def folder(document: Document, tmp_path: Path) -> Path:
 
 
 def test_there_are_examples() -> None:
-    readme, _, mathematics = DOCUMENTS
+    readme, architecture, contributing, _, mathematics = DOCUMENTS
     assert len(readme.sessions) >= 4
     assert len(readme.commands) >= 12
     assert len(readme.files) == 1
+    assert len(architecture.blocks("python")) >= 5
+    assert len(contributing.files) == 1
+    assert len(contributing.commands) >= 6
     assert len(mathematics.formulas) > 400
 
 
@@ -53,11 +64,13 @@ def test_sessions_show_what_is_printed(document: Document, folder: Path) -> None
 def test_python_examples(document: Document, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    before = set(sys.modules)
+    before, path = set(sys.modules), list(sys.path)
     code = "\n".join(document.blocks("python"))
+    needs(*(tool for word, tool in TOOLS.items() if f'"{word}"' in code))
     example = doctest.DocTestParser().get_doctest(code, {}, document.path, None, 0)
     report: list[str] = []
     results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
+    sys.path[:] = path
     for name in set(sys.modules) - before:
         if str(folder) in str(getattr(sys.modules[name], "__file__", None)):
             del sys.modules[name]
@@ -74,12 +87,35 @@ def test_commands_end_well(document: Document, folder: Path) -> None:
         elif command not in SHELL:
             assert program == "symmem", command
             require(arguments)
-            done = spawn(*arguments, cwd=folder)
+            done = run(*arguments, cwd=folder)
             assert done.returncode == 0, (command, done.stderr)
 
 
 def require(arguments: list[str]) -> None:
     needs(*(tool for word, tool in TOOLS.items() if word in arguments))
+
+
+def test_the_c_example_of_the_readme(shared_folder: Path, tmp_path: Path) -> None:
+    """Inside a program for the loss theta^2, linked with the built library; theta moves towards 0."""
+    needs("cc")
+    (example,) = DOCUMENTS[0].blocks("c")
+    include, _, body = example.partition("\n")
+    program = f"""{include}
+static void hessian_times(const double *theta, const double *v, double *hv) {{ (void)theta; hv[0] = 2.0 * v[0]; }}
+int main(void) {{
+    double theta[] = {{1.0}}, grad[] = {{2.0}}, v[1], hv[1], lr = 1e-3;
+    const size_t count = 1;
+    const int64_t n = 3;
+{body}
+    return !(theta[0] > 0.99 && theta[0] < 1.0);
+}}
+"""
+    (tmp_path / "main.c").write_text(program, encoding="utf-8")
+    kernels = built(shared_folder, ("adamw",))
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{kernels / 'include'}"]
+    library = [str(kernels / "lib" / "libsymmem_adamw.a"), "-lm", "-fopenmp"]
+    subprocess.run(["cc", *flags, "main.c", "-o", "main", *library], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
 
 
 def test_links_lead_somewhere(document: Document) -> None:
@@ -95,6 +131,29 @@ def test_files_are_where_the_documents_say(document: Document) -> None:
     for path in document.paths:
         pattern = re.sub(r"<\w+>", "*", path.removesuffix("/"))
         assert list(REPOSITORY.glob(pattern)), path
+
+
+def test_versions_agree() -> None:
+    """The package, its citation and its changelog name one version."""
+    cited = re.findall(r"^version: (.*)$", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    told = re.findall(r"^## (\d\S*)", DOCUMENTS[3].text, re.MULTILINE)
+    assert cited == told[:1] == [symmem.__version__]
+
+
+def test_the_map_has_the_arrows_of_the_test() -> None:
+    """The table of rooms in ARCHITECTURE.md is that of test_architecture.py."""
+    tree = ast.parse(Path(__file__).with_name("test_architecture.py").read_text(encoding="utf-8"))
+    values = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", DOCUMENTS[1].text, re.MULTILINE)
+    shown = {room: set(re.findall(r"\w+", below)) for room, below in rows}
+    assert shown == {
+        room: below or set()
+        for room, below in ast.literal_eval(ast.unparse(values["BELOW"]).replace("set()", "None")).items()
+    }
 
 
 def test_formulas_survive_markdown(document: Document) -> None:

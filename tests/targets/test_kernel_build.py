@@ -16,7 +16,7 @@ from compiled import KERNELS, built, module
 from truth import LR
 
 import symmem
-from symmem.targets.c.source import c_files
+from symmem.targets.c.layout import c_files
 
 ROOT = Path(__file__).resolve().parents[2]
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -90,6 +90,8 @@ def test_the_layout(tmp_path: Path) -> None:
         "python/symmem_heavyball.py",
         "python/_symmem_gd.py",
         "python/_symmem_heavyball.py",
+        "python/_symmem_kernels.py",
+        "python/_symmem_operators.py",
     }
     names = run("nm", "-D", "--defined-only", "lib/libsymmem_kernels.so", folder=tmp_path / "kernels")
     exported = {line.split()[-1] for line in names.splitlines()}
@@ -237,4 +239,4 @@ def test_a_moved_folder_still_works(shared_folder: Path, tmp_path: Path) -> None
     compiled.module.cache_clear()
     found = module(moved, "adamw")
     assert np.isfinite(found.memoryless(np.ones(3), np.sin)).all()
-    assert str(moved) in found._library()._name
+    assert str(moved) in found._kernels.library._name

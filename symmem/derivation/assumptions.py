@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Pow
+from sympy import Add, Expr, Pow, Symbol
 
 from symmem.algebra.atoms import LR, is_scalar
 from symmem.algebra.intervals import DECAYS, Interval
@@ -26,7 +26,10 @@ def assumptions(
         *_distinct_decays(method, formulas),
         Assumption(Sentence.of(loss)),
         *smoothness(method, order),
-        *(Assumption(Sentence.of(f"{f.name} is {times(order)} differentiable")) for f in method.functions),
+        *(
+            Assumption(Sentence.of(Symbol(f.name), f" is {times(order)} differentiable"))
+            for f in method.functions
+        ),
         *_start(shifted),
     ]
     return tuple(dict.fromkeys(found))

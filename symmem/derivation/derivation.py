@@ -21,11 +21,9 @@ from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.notebook import html_view
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
-from symmem.notation.latex import latex
 
 LONGEST_WRITTEN_SUM = 8
 """A finite sum with at most so many terms is written out at a given step."""
@@ -131,20 +129,6 @@ class Derivation:
             first, *rest = coefficients_at_step(self.method, self.order, step)
             return MemorylessIteration(first, _powers_of_h(rest))
         return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
-
-    def _repr_latex_(self) -> str:
-        """The memoryless iteration in the limit, for a notebook."""
-        optimizer = self.optimizer
-        functions = optimizer.function_symbols
-        lines = [
-            rf"\boldsymbol{{F}}_{{{j}}} &= {latex(value, names=optimizer.symbols, functions=functions)}"
-            for j, value in enumerate(self.coefficients)
-        ]
-        return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
-
-    def _repr_html_(self) -> str:
-        """The iteration at step n and in the limit, and the modified loss, for a notebook."""
-        return html_view(self)
 
 
 def derive(optimizer: Declared, order: int = 1) -> Derivation:

@@ -49,7 +49,7 @@ def is_zero(expression: Expr) -> bool:
 
 
 def test_heavy_ball_to_third_order() -> None:
-    """MATH.md section 4, "checks that have to come out"."""
+    """mathematics.md section 4, "checks that have to come out"."""
     Hg, ggg = D2L(grad), D3L(grad, grad)
     HHg = D2L(Hg)
     known = [
@@ -102,7 +102,7 @@ def test_the_modified_equation_of_heavy_ball() -> None:
 
 
 def test_the_start_of_heavy_ball() -> None:
-    """MATH.md section 6."""
+    """mathematics.md section 6."""
     d1, d2 = derived("heavyball", 2).shift
     assert is_zero(d1 - beta / (1 - beta) ** 2 * grad)
     assert is_zero(d2 - beta * (2 + beta) / (1 - beta) ** 4 * D2L(grad))

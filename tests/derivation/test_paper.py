@@ -1,4 +1,4 @@
-"""The displayed formulas of the paper, each a symbolic zero, and the errata of MATH.md section 8.
+"""The displayed formulas of the paper, each a symbolic zero, and the errata of mathematics.md section 8.
 
 The paper: Cattaneo and Shigida, "How Memory in Optimization Algorithms Implicitly Modifies the Loss".
 """
@@ -157,7 +157,7 @@ def test_lion_k_finite_n_keeps_the_printed_sum() -> None:
     assert derived("lion-k").M.atoms(Sum)
 
 
-# --- MATH.md section 8: where the printed paper needs care; the corrected line holds, the printed one does not
+# --- mathematics.md section 8: where the printed paper needs care; the corrected line holds, the printed one does not
 
 
 def test_erratum_frozen_point_uses_its_own_step() -> None:

@@ -20,7 +20,8 @@ import symmem
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.second_order import second_coefficient
-from symmem.documents.paper.section import paper_section
+from symmem.documents.account import account_of
+from symmem.documents.paper.section import PARTS, paper_section
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
@@ -224,7 +225,7 @@ class Truth:
 @cache
 def section(name: str, order: int) -> tuple[Derivation, str]:
     derivation = symmem.derive(load(name), order)
-    return derivation, paper_section(derivation)
+    return derivation, paper_section(account_of(derivation, parts=PARTS))
 
 
 def shorthands_of(equations: list[Equation]) -> dict[str, tuple[str, object]]:

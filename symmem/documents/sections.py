@@ -143,7 +143,7 @@ def _equation_section(flow: ModifiedEquation | Missing | None) -> Section | None
 
 
 def _start_section(start: StartShift | Missing | None) -> Section | None:
-    title, origin = "StartShift", Iterate(ZERO)
+    title, origin = "Start", Iterate(ZERO)
     if not isinstance(start, StartShift):
         return start if start is None else _absent(title, start)
     if not start.is_shifted:

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 import symmem
+from symmem.targets.registry import TARGETS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "symmem"

@@ -20,7 +20,15 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from symmem.algebra.functions import FUNCTIONS
 from symmem.algebra.head import Head, Operands, Scope
-from symmem.algebra.symbols import CONTRACTION_NAME, GRAD, JVP_NAME, MOMENTUM_NAME, THETA, Kind
+from symmem.algebra.symbols import (
+    CONTRACTION_NAME,
+    GRAD,
+    JVP_NAME,
+    MOMENTUM_NAME,
+    POTENTIAL_NAME,
+    THETA,
+    Kind,
+)
 
 TOTAL = Function("total")
 SLOT = Function("slot")
@@ -140,6 +148,9 @@ def _of_family(name: str) -> Head:
     contraction = CONTRACTION_NAME.fullmatch(name)
     if contraction:
         return contraction_head(int(contraction.group(1)))
+    potential = POTENTIAL_NAME.fullmatch(name)
+    if potential:
+        return potential_head(potential.group(1))
     derivative = JVP_NAME.fullmatch(name)
     return (
         opaque_head(derivative.group(1), int(derivative.group(2) or 1)) if derivative else opaque_head(name)
@@ -173,6 +184,23 @@ def opaque_head(name: str, directions: int = 0, degree: Rational | None = None) 
         linear_from=1,
         raised=lambda: opaque_head(name, directions + 1, degree),
         degree=degree,
+    )
+
+
+@cache
+def potential_head(name: str) -> Head:
+    """``K(x)`` of the opaque gradient ``name = grad K``: a scalar that changes by ``total(gradK(x) v)`` along v."""
+
+    def slope(operands: Operands) -> Expr:
+        return Function(name)(*operands)
+
+    return Head(
+        f"{name}_potential",
+        Function(f"{name}_potential"),
+        Kind.SCALAR,
+        Scope.MODEL,
+        derivative=lambda operands, rate: HEADS.applied(HEADS.by_name["total"], (slope(operands) * rate,)),
+        gradient=slope,
     )
 
 

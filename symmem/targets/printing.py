@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sort_key
 from sympy.printing.printer import Printer
+
+from symmem.program.statements import Assignment, Internal
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
 """How tightly a text binds: one that binds less than its place asks for stands in parentheses."""
@@ -66,9 +69,6 @@ class SourcePrinter(Printer):
 
     def _print_Exp1(self, number: Expr) -> str:
         return str(self._print_NumberSymbol(number))
-
-    def _print_NumberSymbol(self, number: Expr) -> str:
-        return repr(float(number))
 
     def _print_Add(self, expression: Add) -> str:
         first, *rest = sorted(expression.args, key=_reading_order)
@@ -150,14 +150,20 @@ def binding(expression: Expr) -> int:
     return ATOM
 
 
+def part_names() -> Callable[[], Symbol]:
+    """Names for the parts of a value that is too long for a line."""
+    names = (Internal(f"p{k}") for k in count(1))
+    return lambda: next(names)
+
+
 def fitted(
     value: Expr, printer: SourcePrinter, fresh: Callable[[], Symbol], room: int, width: int
-) -> tuple[list[tuple[Symbol, Expr]], Expr]:
+) -> tuple[list[Assignment], Expr]:
     """Parts of the value with new names, and the value in those names, short enough for the room.
 
     Every part fits a line ``name = part`` of the width.
     """
-    parts: list[tuple[Symbol, Expr]] = []
+    parts: list[Assignment] = []
     while len(printer.source(value)) > room and value.args:
         longest = max(value.args, key=lambda part: (len(printer.source(part)), default_sort_key(part)))
         if not longest.args and len(value.args) > 2:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 from symmem.derivation.derivation import Derivation
-from symmem.documents.json_record import record
+from symmem.documents.account import account_of
+from symmem.documents.json_form import PARTS as JSON_PARTS
+from symmem.documents.json_form import json_data, json_text
 from symmem.documents.paper.files import paper_text, write_paper
+from symmem.documents.paper.section import PARTS as PAPER_PARTS
 from symmem.output.files import write_whole
 from symmem.targets.c.layout import write_c
 from symmem.targets.jax.module import jax_module
@@ -16,7 +18,7 @@ from symmem.targets.torch.module import torch_module
 
 
 def _json(derivation: Derivation) -> str:
-    return json.dumps(record(derivation, "n"), indent=2) + "\n"
+    return json_text(json_data(account_of(derivation, parts=JSON_PARTS)))
 
 
 TEXTS: Mapping[str, Callable[[Derivation], str]] = {
@@ -27,14 +29,22 @@ TEXTS: Mapping[str, Callable[[Derivation], str]] = {
 }
 
 
-def emit(derivation: Derivation, target: str, output: str | None, *, standalone: bool, pdf: bool) -> str:
+def emit(
+    derivation: Derivation,
+    target: str,
+    output: str | None = None,
+    *,
+    standalone: bool = False,
+    pdf: bool = False,
+) -> str:
     """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
     if target == "latex" and output is None:
-        return paper_text(derivation, standalone=standalone)
+        return paper_text(account_of(derivation, parts=PAPER_PARTS), standalone=standalone)
     if output is None:
         return TEXTS[target](derivation)
     if target == "latex":
-        written = write_paper(derivation, output, standalone=standalone or pdf, pdf=pdf)
+        account = account_of(derivation, parts=PAPER_PARTS)
+        written = write_paper(account, output, standalone=standalone or pdf, pdf=pdf)
     elif target == "c":
         written = write_c(derivation, output)
     else:

@@ -31,11 +31,13 @@ class Monomial:
 
 
 def sine(x: mpf, order: int) -> mpf:
+    """``sin``: its derivatives go round with period 4."""
     value = mpmath.cos(x) if order % 2 else mpmath.sin(x)
     return -value if order % 4 >= 2 else value
 
 
 def exponential(x: mpf, _order: int) -> mpf:
+    """``exp``: every derivative is itself."""
     return mpmath.exp(x)
 
 
@@ -49,6 +51,7 @@ def _tanh_polynomial(order: int) -> tuple[int, ...]:
 
 
 def log_cosh(x: mpf, order: int) -> mpf:
+    """``log cosh``: its derivatives are polynomials in tanh."""
     if order == 0:
         return mpmath.log(mpmath.cosh(x))
     return mpmath.polyval(_tanh_polynomial(order)[::-1], mpmath.tanh(x))

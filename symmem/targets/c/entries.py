@@ -15,10 +15,10 @@ from sympy import Expr, Pow, S, Symbol
 
 from symmem.program.scope import Scope
 from symmem.program.statements import Apply, Entrywise, Internal, Loop, Scalars, Statement
-from symmem.targets.c.numbers import INDENT, OWN_NAMES, WIDTH, NumberWriter, declared, indented, parts
+from symmem.targets.c.numbers import INDENT, OWN_NAMES, WIDTH, NumberWriter, declared, indented
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import CPrinter, Precision
-from symmem.targets.printing import fitted
+from symmem.targets.printing import fitted, part_names
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class PassWriter:
             entries = [*function.vectors, *sorted(roots, key=lambda symbol: symbol.name)]
             lines = [f"const {kind} {self._name(e)} = {self._at(e)};" for e in entries if e in wanted]
         printer = CPrinter(self.precision, frozenset(function.scalars), self._name)
-        fresh = parts()
+        fresh = part_names()
         for symbol, value in function.locals:
             if symbol in wanted - roots:
                 lines += declared(kind, symbol, value, printer, fresh)

@@ -6,16 +6,15 @@ The parameters are read where they lie, ``params->beta1``; every other name is o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count
 
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
-from symmem.program.statements import Assignment, Internal, Loop, Scalars, Statement
+from symmem.program.statements import Assignment, Loop, Scalars, Statement
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import NUMBER, CPrinter
-from symmem.targets.printing import SourcePrinter, fitted
+from symmem.targets.printing import SourcePrinter, fitted, part_names
 
 INDENT = "    "
 WIDTH = 100
@@ -29,7 +28,7 @@ class NumberWriter:
     def __init__(self, names: Callable[[Symbol], str]) -> None:
         self._names = names
         self._printer = CPrinter(NUMBER, names=names)
-        self._parts = parts()
+        self._parts = part_names()
 
     def statements(self, statements: Iterable[Statement]) -> list[str]:
         lines: list[str] = []
@@ -81,12 +80,6 @@ def declared(
     return [
         f"{start}{printer.source(each)} = {printer.source(part)};" for each, part in (*before, (name, short))
     ]
-
-
-def parts() -> Callable[[], Symbol]:
-    """Names for the parts of a value that is too long for a line."""
-    names = (Internal(f"p{k}") for k in count(1))
-    return lambda: next(names)
 
 
 def indented(lines: Iterable[str]) -> list[str]:

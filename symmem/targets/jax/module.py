@@ -9,10 +9,10 @@ from symmem.program.lowering import lower
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.statements import Internal, Loop
+from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
-from symmem.targets.python.printing import Dialect
 from symmem.targets.python.surfaces import contractions, defaults
 from symmem.targets.python.writer import PythonWriter, Spelling
 

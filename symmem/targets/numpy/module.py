@@ -8,9 +8,9 @@ from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
 from symmem.program.program import Need
 from symmem.program.scope import Scope
+from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
-from symmem.targets.python.printing import Dialect
 from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count
 
-from sympy import Add, Expr, Mul, Symbol, default_sort_key
+from sympy import Expr, Symbol
 
-from symmem.program.statements import Internal
+from symmem.program.statements import Assignment
+from symmem.targets.printing import fitted
 from symmem.targets.python.printing import PythonPrinter
 
 WIDTH = 88
@@ -59,48 +59,19 @@ def indented(lines: Iterable[str]) -> list[str]:
     return [INDENT + line if line else line for line in lines]
 
 
-def parts() -> Callable[[], Symbol]:
-    """Names for the parts of a value that is too long for a line."""
-    names = (Internal(f"p{k}") for k in count(1))
-    return lambda: next(names)
-
-
 def assignment(
     name: str, value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int
 ) -> list[str]:
     """``name = value`` in lines of at most ``width``: too long a value is cut into named parts first."""
     before, short = fitted(value, printer, fresh, width - len(f"{name} = "), width)
-    return [*before, f"{name} = {printer.source(short)}"]
+    return [*_named(before, printer), f"{name} = {printer.source(short)}"]
 
 
 def returned(value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int) -> list[str]:
     """``return value``, in the same way."""
     before, short = fitted(value, printer, fresh, width - len("return "), width)
-    return [*before, f"return {printer.source(short)}"]
+    return [*_named(before, printer), f"return {printer.source(short)}"]
 
 
-def fitted(
-    value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], room: int, width: int
-) -> tuple[list[str], Expr]:
-    """The lines that name parts of the value, and the value in those names, short enough for the room."""
-    before: list[str] = []
-    while len(printer.source(value)) > room and value.args:
-        longest, rest = _cut(value, printer)
-        if not longest.args:
-            break
-        part = fresh()
-        before += assignment(printer.source(part), longest, printer, fresh, width)
-        if isinstance(value, (Add, Mul)):
-            value = value.func(part, *rest)
-        else:
-            value = value.func(*(part if each is longest else each for each in value.args))
-    return before, value
-
-
-def _cut(value: Expr, printer: PythonPrinter) -> tuple[Expr, tuple[Expr, ...]]:
-    """The part that gets a name, and the others: the longest, or half of many short ones."""
-    longest = max(value.args, key=lambda part: (len(printer.source(part)), default_sort_key(part)))
-    if not longest.args and len(value.args) > 2:
-        half = len(value.args) // 2
-        return value.func(*value.args[:half]), value.args[half:]
-    return longest, tuple(part for part in value.args if part is not longest)
+def _named(assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
+    return [f"{printer.source(name)} = {printer.source(value)}" for name, value in assignments]

@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.documents.report import sections
-from symmem.documents.terminal import Style, section_lines
-from symmem.errors import DerivationError
+from symmem.documents.account import Part, account_of
+from symmem.documents.columns import Style
+from symmem.documents.sections import sections
+from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
@@ -120,20 +121,16 @@ def _banner(program: Program) -> list[str]:
 
 
 def _formulas(derivation: Derivation) -> list[str]:
-    """The sections of the report on the iteration and its limit, as the lines of a docstring."""
-    style = Style(width=84)
+    """The iteration, its limit and the modified loss, as the lines of a docstring."""
+    name, order = derivation.optimizer.name, derivation.order
+    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS))
+    writer = TextWriter.of(derivation.optimizer, Style(width=84))
     lines: list[str] = []
-    try:
-        found = sections(derivation, "n")
-    except DerivationError as error:
-        return textwrap.wrap(_plain(str(error)), WIDTH)
-    for section in found:
-        if section.title in ("Memoryless iteration", "Limit of many steps", "Modified loss"):
-            body = section_lines(derivation, section, style)
-            if len(body) > LONGEST_FORMULA:
-                words = f"{section.title}: see symmem derive {derivation.optimizer.name} --order {derivation.order}"
-                body = [words]
-            lines += ["", *body]
+    for section in sections(account):
+        body = writer.section(section)
+        if len(body) > LONGEST_FORMULA:
+            body = [f"{section.title}: see symmem derive {name} --order {order}"]
+        lines += ["", *body]
     return [_plain(line.rstrip()) for line in lines[1:]]
 
 

@@ -8,7 +8,7 @@ from sympy import oo
 
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.declaration.records import Parameter
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature

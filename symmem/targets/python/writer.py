@@ -27,6 +27,7 @@ from symmem.program.statements import (
     Statement,
     Total,
 )
+from symmem.targets.printing import Dialect, part_names
 from symmem.targets.python.layout import (
     INDENT,
     WIDTH,
@@ -35,11 +36,10 @@ from symmem.targets.python.layout import (
     assignment,
     call,
     indented,
-    parts,
     returned,
     signature,
 )
-from symmem.targets.python.printing import Dialect, PythonPrinter
+from symmem.targets.python.printing import PythonPrinter
 
 VALUES = {GRAD: "g", LOSS: "value"}
 """The gradient and the loss as values: in a signature ``grad`` and ``loss`` are the functions."""
@@ -196,7 +196,7 @@ class PythonWriter:
 
     def _function(self, name: str, function: Entrywise) -> list[str]:
         arguments = [self._name(symbol) for symbol in (*function.vectors, *function.scalars)]
-        fresh, printer = parts(), self._entries(function)
+        fresh, printer = part_names(), self._entries(function)
         body: list[str] = []
         room = WIDTH - len(INDENT)
         for symbol, value in function.locals:
@@ -205,7 +205,7 @@ class PythonWriter:
         return [*signature(name, arguments), *indented(body)]
 
     def _assignments(self, assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
-        fresh = parts()
+        fresh = part_names()
         lines: list[str] = []
         for name, value in assignments:
             lines += assignment(self._name(name), value, printer, fresh, WIDTH - 3 * len(INDENT))

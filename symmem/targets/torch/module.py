@@ -5,8 +5,8 @@ from __future__ import annotations
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
 from symmem.program.scope import Scope
+from symmem.targets.printing import Dialect
 from symmem.targets.python.module import PythonTarget, python_module, python_scope
-from symmem.targets.python.printing import Dialect
 from symmem.targets.python.writer import PythonWriter, Spelling
 from symmem.targets.torch.group_functions import class_values
 from symmem.targets.torch.memory_functions import memory_values

@@ -61,7 +61,9 @@ def smoothness(method: Method, order: int) -> list[Assumption]:
 
 def _verdict(rough: RoughPart, name: str, method: Method) -> Assumption:
     if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
-        words = " is not 0: so it is at the defaults, and no range of the parameters says it"
+        words = (
+            " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
+        )
         return Assumption(Sentence.of(rough.inner, words))
     # A warning quotes the declaration, where the names stand as they were typed.
     return Assumption(Sentence.of(f"{name} contains {rough.part}, which {_problem(rough)}"), warning=True)

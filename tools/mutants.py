@@ -1,6 +1,6 @@
 """``make mutants``: breaks the code at one place at a time and runs the tests that ought to see it.
 
-The breaks are data, in mutants.toml beside this file: a name, a file, a text that stands in it exactly once, what it
+The breaks are data, in breaks/*.toml beside this file: a name, a file, a text that stands in it exactly once, what it
 becomes, and the tests to run.  Each is applied in a scratch copy of the committed tree (a git worktree); the tests have
 to fail, or to take longer than the limit.  A break that they let pass is a survivor: a statement nobody checks.
 
@@ -105,9 +105,11 @@ class Copy:
 
 def breaks(words: Sequence[str]) -> list[Break]:
     """Those of the table whose name or file contains one of the words; all without words."""
-    table = tomllib.loads((REPOSITORY / "tools" / "mutants.toml").read_text(encoding="utf-8"))
+    tables = sorted((REPOSITORY / "tools" / "breaks").glob("*.toml"))
     every = [
-        Break(row["name"], row["file"], row["old"], row["new"], tuple(row["tests"])) for row in table["break"]
+        Break(row["name"], row["file"], row["old"], row["new"], tuple(row["tests"]))
+        for table in tables
+        for row in tomllib.loads(table.read_text(encoding="utf-8"))["break"]
     ]
     return [b for b in every if not words or any(word in b.name or word in b.file for word in words)]
 

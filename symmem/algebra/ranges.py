@@ -14,8 +14,9 @@ from functools import reduce
 
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
+from symmem.algebra.families import TOTAL
 from symmem.algebra.head import Head
-from symmem.algebra.heads import HEADS, TOTAL
+from symmem.algebra.heads import HEADS
 from symmem.algebra.interval_powers import enclosing, power, signed_power, variable_power
 from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
 from symmem.algebra.symbols import AGO, LR, PAST, STEP
@@ -43,12 +44,10 @@ def bounds(expression: Expr, ranges: Ranges) -> Interval:
         return reduce(lambda a, b: a * b, (bounds(factor, ranges) for factor in expression.args))
     if isinstance(expression, Pow):
         return _power(expression.base, expression.exp, ranges)
-    head = HEADS.of(expression)
-    if head is not None:
-        return _function(expression, head, ranges)
     if expression.is_number and expression.is_real:
         return Interval(enclosing(expression, -1), enclosing(expression, 1))
-    return REALS
+    head = HEADS.of(expression)
+    return REALS if head is None else _function(expression, head, ranges)
 
 
 def _power(base: Expr, exponent: Expr, ranges: Ranges) -> Interval:

@@ -62,7 +62,9 @@ def smoothness(method: Method, order: int) -> list[Assumption]:
 
 def _verdict(rough: RoughPart, name: tuple[Part, ...], method: Method) -> Assumption:
     if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
-        words = " is not 0: so it is at the defaults, and no range of the parameters says it"
+        words = (
+            " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
+        )
         return Assumption(Sentence.of(rough.inner, words))
     return Assumption(
         Sentence.of(*name, " contains ", rough.part, ", which ", *_problem(rough)), warning=True

@@ -18,7 +18,8 @@ from __future__ import annotations
 from sympy import Add, Expr, Integer
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.heads import HEADS, SLOT, TOTAL, contraction_head, opaque_head
+from symmem.algebra.families import SLOT, TOTAL, contraction_head, opaque_head
+from symmem.algebra.heads import HEADS
 from symmem.algebra.symbols import (
     AGO,
     CONTRACTION_NAME,

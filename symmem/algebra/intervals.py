@@ -101,6 +101,8 @@ REALS = Interval(-oo, oo, True, True)
 NONNEGATIVE = Interval(S.Zero, oo, False, True)
 POSITIVE = Interval(S.Zero, oo, True, True)
 UNIT = Interval(S.NegativeOne, S.One)
+DECAYS = Interval(S.Zero, S.One, False, True)
+"""The values that a decay may have where a declaration says nothing: the sums over the past converge."""
 
 
 def _product(a: End, b: End) -> End:

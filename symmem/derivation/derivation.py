@@ -10,21 +10,20 @@ from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
-from symmem.derivation.assumptions import Assumption, assumptions
+from symmem.algebra.results import Assumption, Missing
+from symmem.derivation.assumptions import assumptions
 from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss, modified_flow_loss, modified_loss
+from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
-from symmem.documents.notebook import html_view
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
-from symmem.notation.latex import latex
 
 LONGEST_WRITTEN_SUM = 8
 """A finite sum with at most so many terms is written out at a given step."""
@@ -91,11 +90,11 @@ class Derivation:
 
     @cached_property
     def _loss_or_obstruction(self) -> ModifiedLoss | Obstruction:
-        return modified_loss(self.method, self.order)
+        return _settled(modified_loss(self.method, self.order))
 
     @cached_property
     def flow_loss(self) -> ModifiedLoss | Obstruction:
-        return modified_flow_loss(self.method, self.order)
+        return _settled(modified_flow_loss(self.method, self.order))
 
     @property
     def modified_loss(self) -> ModifiedLoss | None:
@@ -131,26 +130,18 @@ class Derivation:
             return MemorylessIteration(first, _powers_of_h(rest))
         return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
 
-    def _repr_latex_(self) -> str:
-        """The memoryless iteration in the limit, for a notebook."""
-        optimizer = self.optimizer
-        functions = optimizer.function_symbols
-        lines = [
-            rf"\boldsymbol{{F}}_{{{j}}} &= {latex(value, names=optimizer.symbols, functions=functions)}"
-            for j, value in enumerate(self.coefficients)
-        ]
-        return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
-
-    def _repr_html_(self) -> str:
-        """The iteration at step n and in the limit, and the modified loss, for a notebook."""
-        return html_view(self)
-
 
 def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(method_of(optimizer), order)
+
+
+def _settled(verdict: Verdict) -> ModifiedLoss | Obstruction:
+    if isinstance(verdict, Missing):
+        raise DerivationError(str(verdict))
+    return verdict
 
 
 def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:

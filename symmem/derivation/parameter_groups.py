@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Symbol
 
-from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, split_scalar, terms_of
+from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, slot, split_scalar, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.grouping import group
@@ -26,7 +26,6 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
-from symmem.derivation.differentials import slot
 from symmem.derivation.gains import Gains, gains, scales, unsettled
 from symmem.derivation.history import past_terms
 from symmem.method.kernel import Kernel

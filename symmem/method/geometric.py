@@ -12,7 +12,8 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
 from symmem.algebra.sums import definite_sum
-from symmem.method.kernel import Binomials, Number, Realisation
+from symmem.method.kernel import Binomials, Number
+from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
 
 
@@ -47,6 +48,9 @@ class Geometric(Scaled):
     def factorial_moment(self, j: int) -> Expr:
         """``settled decay^j / (1 - decay)^(j+1)``."""
         return self.limit_scale * self.decay**j / (1 - self.decay) ** Integer(j + 1)
+
+    def limit_weight(self, k: int) -> Expr:
+        return self.limit_scale * self.decay**k
 
     def transform(self, z: Expr) -> Expr:
         """``settled / (1 - decay z)``."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sympy import Expr, KroneckerDelta, S
+from sympy import Expr, Min, S
 
-from symmem.method.kernel import Binomials, Number, Realisation
+from symmem.method.kernel import Binomials, Number
+from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
 
 
@@ -24,7 +25,7 @@ class Instant(Scaled):
         return False
 
     def weight(self, n: Expr, k: Expr) -> Expr:
-        return self.scale(n) * KroneckerDelta(k, 0)
+        return self.scale(n) * (1 - Min(1, k))
 
     def gain(self, n: Expr) -> Expr:
         return self.scale(n)
@@ -37,6 +38,9 @@ class Instant(Scaled):
 
     def factorial_moment(self, j: int) -> Expr:
         return self.limit_scale if j == 0 else S.Zero
+
+    def limit_weight(self, k: int) -> Expr:
+        return self.factorial_moment(k)
 
     def transform(self, z: Expr) -> Expr:  # noqa: ARG002
         return self.limit_scale

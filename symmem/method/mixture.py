@@ -9,7 +9,8 @@ from sympy import Add, Expr, S
 
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
-from symmem.method.kernel import Binomials, Kernel, Number, Realisation, side_by_side
+from symmem.method.kernel import Binomials, Kernel, Number
+from symmem.method.realisation import Realisation, side_by_side
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class Mixture(Kernel):
     def unsettled(self) -> Missing | None:
         return next((part.unsettled for part in self.parts if part.unsettled is not None), None)
 
+    @property
+    def depth(self) -> int:
+        return max(part.depth for part in self.parts)
+
     def scaled(self, factor: Expr) -> Mixture:
         return Mixture(tuple(part.scaled(factor) for part in self.parts))
 
@@ -54,6 +59,9 @@ class Mixture(Kernel):
 
     def factorial_moment(self, j: int) -> Expr:
         return Add(*(part.factorial_moment(j) for part in self.parts))
+
+    def limit_weight(self, k: int) -> Expr:
+        return Add(*(part.limit_weight(k) for part in self.parts))
 
     def transform(self, z: Expr) -> Expr:
         return Add(*(part.transform(z) for part in self.parts))
@@ -78,3 +86,6 @@ class Mixture(Kernel):
     def realisation(self) -> Realisation:
         """The states of the parts side by side."""
         return side_by_side([part.realisation() for part in self.parts])
+
+    def limit_realisation(self) -> Realisation:
+        return side_by_side([part.limit_realisation() for part in self.parts])

@@ -11,6 +11,7 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Kernel
+from symmem.method.realisation import Realisation
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ class Scaled(Kernel):
     def tidied(self, scalars: Scalars) -> Self:
         settled = scalars.tidy(self.settled) if isinstance(self.settled, Expr) else self.settled
         return replace(self, factor=scalars.tidy(self.factor), settled=settled)
+
+    def limit_realisation(self) -> Realisation:
+        """The recursion of the shape, read with the limit of the factor."""
+        return replace(
+            (plain := self.shape.realisation()), C=tuple(self.limit_scale * entry for entry in plain.C)
+        )
 
     @property
     def limit_scale(self) -> Expr:

@@ -22,9 +22,8 @@ from truth import ZOO, literal_of, load, number_of
 
 import symmem
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.integrability import Obstruction
-from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.derivation.quadratic import quadratic
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
@@ -50,7 +49,7 @@ def is_zero(expression: Expr) -> bool:
 
 
 def test_heavy_ball_to_third_order() -> None:
-    """MATH.md section 4, "checks that have to come out"."""
+    """mathematics.md section 4, "checks that have to come out"."""
     Hg, ggg = D2L(grad), D3L(grad, grad)
     HHg = D2L(Hg)
     known = [
@@ -103,7 +102,7 @@ def test_the_modified_equation_of_heavy_ball() -> None:
 
 
 def test_the_start_of_heavy_ball() -> None:
-    """MATH.md section 6."""
+    """mathematics.md section 6."""
     d1, d2 = derived("heavyball", 2).shift
     assert is_zero(d1 - beta / (1 - beta) ** 2 * grad)
     assert is_zero(d2 - beta * (2 + beta) / (1 - beta) ** 4 * D2L(grad))
@@ -276,7 +275,7 @@ def test_in_one_dimension_nothing_is_obstructed(name: str) -> None:
     """A field on the line is the slope of its integral: a Jacobian of one entry is symmetric."""
     obstruction, fields = OBSTRUCTED[name](2)
     assert asymmetry(Add(*obstruction.terms), 1) == 0
-    assert "two or more dimensions" in obstruction.reason
+    assert "two or more dimensions" in str(obstruction.reason)
     low, high = mpf(-1) / 4, mpf(1) / 4
     with mpmath.workdps(30):
         field = lambda x: value_at(fields[2], [x], 30)[0]  # noqa: E731

@@ -1,6 +1,6 @@
 """Quadratic losses: the summed iteration against equations typed by hand, their roots, and the real optimizer.
 
-``1 - mu = h a W(1/mu)`` (MATH.md section 4); x = h a throughout.
+``1 - mu = h a W(1/mu)`` (mathematics.md section 4); x = h a throughout.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import pytest
 import torch
 from truth import LR, ZOO
 
-from symmem.targets.registry import TEXTS
+from symmem.targets.registry import TARGETS
 
 TOLERANCE = {np.float64: 3e-13, np.float32: 2e-5}
 FUNCTIONS = ("memoryless", "correction", "step")
@@ -24,7 +24,7 @@ FUNCTIONS = ("memoryless", "correction", "step")
 
 @cache
 def emitted(name: str, order: int, target: str) -> ModuleType:
-    return probe.module(TEXTS[target](probe.derivation(name, order)))
+    return probe.module(TARGETS[target].source(probe.derivation(name, order)))
 
 
 def keywords(name: str, function: str, n: int | None) -> dict[str, object]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.lowering import lower
 from symmem.program.program import Program

@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.documents.report import sections
-from symmem.documents.terminal import Style, section_lines
-from symmem.errors import DerivationError
+from symmem.documents.account import Part, account_of
+from symmem.documents.columns import Style
+from symmem.documents.sections import sections
+from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
@@ -65,10 +66,10 @@ def python_module(
         {
             **more,
             "title": _plain(str(optimizer.title)),
-            "banner": _banner(program),
+            "banner": banner(program),
             "class_name": class_name(str(optimizer.title)),
             "order": program.order,
-            "formulas": _formulas(derivation),
+            "formulas": formula_lines(derivation),
             "regime": program.regime,
             "rate": program.rate,
             "aliases": [f"{new} = {old}" for new, old in writer.scope.aliases],
@@ -112,28 +113,25 @@ def class_name(title: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "", title)
 
 
-def _banner(program: Program) -> list[str]:
+def banner(program: Program) -> list[str]:
+    """Who made this file, from what."""
     optimizer = program.optimizer
     reference = f" ({_plain(optimizer.reference)})" if optimizer.reference else ""
     words = f"Made by symmem {__version__} from the optimizer {optimizer.name}{reference}. Do not edit: emit it again."
     return textwrap.wrap(words, WIDTH)
 
 
-def _formulas(derivation: Derivation) -> list[str]:
-    """The sections of the report on the iteration and its limit, as the lines of a docstring."""
-    style = Style(width=84)
+def formula_lines(derivation: Derivation) -> list[str]:
+    """The iteration, its limit and the modified loss, as the lines of a docstring."""
+    name, order = derivation.optimizer.name, derivation.order
+    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS))
+    writer = TextWriter.of(derivation.optimizer, Style(width=84))
     lines: list[str] = []
-    try:
-        found = sections(derivation, "n")
-    except DerivationError as error:
-        return textwrap.wrap(_plain(str(error)), WIDTH)
-    for section in found:
-        if section.title in ("Memoryless iteration", "Limit of many steps", "Modified loss"):
-            body = section_lines(derivation, section, style)
-            if len(body) > LONGEST_FORMULA:
-                words = f"{section.title}: see symmem derive {derivation.optimizer.name} --order {derivation.order}"
-                body = [words]
-            lines += ["", *body]
+    for section in sections(account):
+        body = writer.section(section)
+        if len(body) > LONGEST_FORMULA:
+            body = [f"{section.title}: see symmem derive {name} --order {order}"]
+        lines += ["", *body]
     return [_plain(line.rstrip()) for line in lines[1:]]
 
 

@@ -12,9 +12,9 @@ from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import RATES, GroupForm, StepScalar, group_form, with_rates
-from symmem.documents.decimals import decimal
 from symmem.errors import DerivationError
 from symmem.method.reading import method_of
+from symmem.notation.decimals import decimal
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine, Variants
 from symmem.targets.python.layout import INDENT, signature

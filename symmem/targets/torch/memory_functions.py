@@ -44,7 +44,7 @@ def memory_values(derivation: Derivation, writer: PythonWriter) -> dict[str, obj
         "frozen_finite": list(finite),
         "frozen_limit": list(limit),
         "has_regulariser": implicit is not None,
-        "has_own": implicit is not None and implicit.own != 0,
+        "has_own": implicit is not None and implicit.loss_share != 0,
         "torch_options": {name: options.get(name, False) for name in _OPTIONS if name not in own},
     }
 
@@ -77,7 +77,7 @@ class _Lines:
             past = [self._writer.scope.name(scalar.name) for scalar in self._form.past_scalars]
             found += [
                 self._numbers("_regulariser_strengths", scalars, implicit.strengths),
-                self._numbers("_regulariser_own", past, [implicit.own]),
+                self._numbers("_regulariser_own", past, [implicit.loss_share]),
                 self._density(past, implicit.density),
             ]
         return found

@@ -1,4 +1,7 @@
-"""Numbers as a person reads them: long fractions as decimals.  For text and LaTeX; data stay exact."""
+"""Numbers as a person reads them: long fractions as decimals.  For text and LaTeX; data stay exact.
+
+Before structure.py: `shown` is applied to an expression that a person will read, not to data.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from contextlib import contextmanager
 from sympy import Expr, Float, Mul, Pow, Rational
 
 from symmem.algebra.atoms import STEP, is_scalar
+from symmem.notation.formula import Decimal, Formula, Fraction, Number, negated
 
 MOST_DIGITS = 12
 """A number with more digits than this is shown as a decimal."""
@@ -18,7 +22,6 @@ SIGNIFICANT = 10
 """So many digits such a decimal has."""
 
 _BITS_PER_DIGIT = 3.3219280948873626
-_DECIMAL = re.compile(r"\\text\{(\d+(?:\.\d*)?)(?:e([+-])?(\d+))?\}")
 
 
 def shown(expression: Expr) -> Expr:
@@ -63,15 +66,26 @@ def decimal(value: Rational) -> str:
     return str(value) if digits(value) <= MOST_DIGITS else str(Float(value, SIGNIFICANT))
 
 
-def in_latex(source: str) -> str:
-    r"""Decimals as mathematics: \text{1.5e-7} is 1.5 \cdot 10^{-7}."""
+def number_formula(value: Rational | float) -> Formula:
+    """An exact number as a person types it, 0.9 or 1e-8, else as a fraction or ten digits; a float by six."""
+    if value < 0:
+        return negated(number_formula(-value))
+    if isinstance(value, float):
+        return _split(f"{value:.6g}")
+    typed = decimal(value)
+    if value.q != 1 and typed == str(value):
+        return Fraction(Number(int(value.p)), Number(int(value.q)))
+    return _split(typed)
 
-    def written(match: re.Match[str]) -> str:
-        mantissa, sign, exponent = match.groups()
-        minus = "-" if sign == "-" else ""
-        return mantissa if exponent is None else rf"{mantissa} \cdot 10^{{{minus}{exponent}}}"
 
-    return _DECIMAL.sub(written, source)
+def decimal_formula(value: Float) -> Formula:
+    """The digits that SymPy shows of a positive number."""
+    return _split(str(value))
+
+
+def _split(typed: str) -> Formula:
+    mantissa, _, exponent = typed.partition("e")
+    return Decimal(mantissa, int(exponent or 0))
 
 
 def _rounded(expression: Expr) -> Expr:

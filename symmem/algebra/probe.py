@@ -1,8 +1,8 @@
 """Formulas at a point, in numbers of many digits: what a witness is found with (mathematics.md section 12).
 
 The loss is a sum of ridges, ``L(x) = sum_j sin(a_j . x + 1) + (a_j . x)^2/2``, so that its tensors are exact:
-``D^(k+1) L [v_1, ..., v_k] = sum_j s^(k+1)(a_j . x) (a_j . v_1) ... (a_j . v_k) a_j``.  It has derivatives of every order, and its
-Hessian has no special directions.  The verification room has an evaluation of its own, on purpose.
+``D^(k+1) L [v_1, ..., v_k] = sum_j s^(k+1)(a_j . x) (a_j . v_1) ... (a_j . v_k) a_j``.  It has derivatives of every
+order, and its Hessian has no special directions.  The verification room has an evaluation of its own, on purpose.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import mpmath
 from mpmath import mpf
@@ -19,8 +20,8 @@ from symmem.algebra.atoms import GRAD, LOSS, THETA, TOTAL, is_contraction
 from symmem.algebra.heads import HEADS
 
 DIGITS = 50
-Vector = tuple[mpf, ...]
-Value = mpf | Vector
+Vector: TypeAlias = tuple[mpf, ...]
+Value: TypeAlias = "mpf | Vector"
 
 
 @dataclass(frozen=True)

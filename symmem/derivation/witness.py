@@ -42,7 +42,7 @@ class Witness:
 
 
 def witness(field: Expr, preconditioner: Expr, values: Mapping[Symbol, Rational]) -> Witness | None:
-    """A place at which ``field / P - lambda theta / P`` is no gradient, for any number lambda; None if none was found."""
+    """A place at which ``(field - lambda theta) / P`` is no gradient, for any number lambda; None if none was found."""
     if field == 0:
         return None
     with mpmath.workdps(DIGITS):
@@ -94,7 +94,10 @@ def _antisymmetric(field: Expr, place: Point, values: Mapping[Symbol, Rational])
 def _multiple(asymmetries: list[tuple[Point, Asymmetry, Asymmetry]]) -> mpf:
     """The only candidate for lambda: where the decay's asymmetry is largest, it has to balance the field's."""
     rows = [
-        (decays[pair], gaps[pair]) for _, (_, gaps), (size, decays) in asymmetries for pair in gaps if size > 0
+        (decays[pair], gaps[pair])
+        for _, (_, gaps), (size, decays) in asymmetries
+        for pair in gaps
+        if size > 0
     ]
     decay, gap = max(rows, key=lambda row: abs(row[0]))
     return gap / decay if abs(decay) > NEGLIGIBLE else mpf(0)

@@ -63,10 +63,12 @@ class Derivation:
 
     @cached_property
     def F(self) -> Expr:
+        """``F^(n)(theta) = Phi(gbar)``: the update on a constant history (mathematics.md section 1)."""
         return frozen_update(self.method, gains(self.method))
 
     @cached_property
     def M(self) -> Expr | Missing:
+        """``M^(n)(theta)``, h included: the paper's equation (9), then the second order (sections 2 and 4)."""
         if self.order > 2:
             reason = f"{self.method.name}: symbolic n is known to order 2, not {self.order}"
             return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
@@ -75,6 +77,7 @@ class Derivation:
 
     @cached_property
     def limit(self) -> MemorylessIteration | Missing:
+        """F and M for n -> infinity."""
         if isinstance(self.coefficients, Missing):
             return self.coefficients
         memoryless, *rest = self.coefficients
@@ -82,6 +85,7 @@ class Derivation:
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...] | Missing:
+        """``F_0, ..., F_order`` of the limit (mathematics.md section 4)."""
         missing = unsettled(self.method)
         if missing is not None:
             return missing
@@ -90,6 +94,7 @@ class Derivation:
 
     @cached_property
     def modified_equation(self) -> tuple[Expr, ...] | Missing:
+        """``G_0, ..., G_order`` of ``theta' = G_0 + h G_1 + ...`` (mathematics.md section 4)."""
         missing = unsettled(self.method)
         if missing is not None:
             return missing
@@ -102,18 +107,22 @@ class Derivation:
 
     @cached_property
     def flow_loss(self) -> Verdict:
+        """The loss whose gradient flow the modified equation is, or the obstruction."""
         return modified_flow_loss(self.method, self.order)
 
     @property
     def modified_loss(self) -> ModifiedLoss | Missing | None:
+        """The modified loss (mathematics.md section 5); None where there is an obstruction."""
         return None if isinstance(self._verdict, Obstruction) else self._verdict
 
     @property
     def obstruction(self) -> Obstruction | Missing | None:
+        """The terms that prevent a modified loss; None where there is one."""
         return None if isinstance(self._verdict, ModifiedLoss) else self._verdict
 
     @cached_property
     def shift(self) -> tuple[Expr, ...] | Missing:
+        """``d_1, ..., d_order``, at most two: where the limit form starts (mathematics.md section 6)."""
         missing = unsummable(self.method)
         if missing is not None:
             return missing
@@ -122,6 +131,7 @@ class Derivation:
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
+        """What the results rest on."""
         formulas = (self.F, finite_correction(self.method))
         return assumptions(self.method, self.order, not self.method.is_settled, formulas)
 

@@ -81,8 +81,10 @@ class Head:
     binds: bool = False
 
     def is_linear_in(self, position: int) -> bool:
+        """Whether the value is linear over scalars in this operand."""
         return self.linear_from is not None and position >= self.linear_from
 
     @property
     def has_point(self) -> bool:
+        """Whether it has an operand in which it is not linear."""
         return self.linear_from != 0 and self.operands != 0

@@ -68,6 +68,7 @@ def kind(expression: Expr) -> Kind:
 
 
 def is_scalar(expression: Expr) -> bool:
+    """Whether the expression is one number, not a vector."""
     return HEADS.kind(expression) is Kind.SCALAR
 
 
@@ -114,4 +115,5 @@ def is_contraction(expression: Expr) -> bool:
 
 
 def terms_of(expression: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; anything else is its only term."""
     return Add.make_args(expression)

@@ -47,6 +47,7 @@ class Regime:
 
     @property
     def is_exact(self) -> bool:
+        """Whether the claim holds everywhere, in no limit."""
         return not self.small
 
     @property
@@ -101,6 +102,7 @@ class Sentence:
 
     @classmethod
     def of(cls, *parts: Part) -> Sentence:
+        """The sentence of these words and expressions."""
         return cls(parts)
 
     def __str__(self) -> str:

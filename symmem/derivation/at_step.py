@@ -1,4 +1,4 @@
-"""Any order at one step n: the tree recursion with the finite memory that the method has at that step.
+"""Any order at one step n: the tree recursion with the finite memory of that step (mathematics.md section 4).
 
     a_{n,k}(tau) - a_{n,k-1}(tau) = prod over branches of sum_{j=0..n-k} p_l(n-k, j) prod_i a_{n,k+j}(t_i),  a_{n,0} = 0
 

@@ -61,10 +61,12 @@ class Derivation:
 
     @cached_property
     def F(self) -> Expr:
+        """``F^(n)(theta) = Phi(gbar)``: the update on a constant history (mathematics.md section 1)."""
         return frozen_update(self.method, gains(self.method))
 
     @cached_property
     def M(self) -> Expr:
+        """``M^(n)(theta)``, h included: the paper's equation (9), then the second order (sections 2 and 4)."""
         if self.order > 2:
             raise DerivationError(
                 f"{self.method.name}: symbolic n is known to order 2, not {self.order}; "
@@ -75,16 +77,19 @@ class Derivation:
 
     @cached_property
     def limit(self) -> MemorylessIteration:
+        """F and M for n -> infinity."""
         memoryless, *rest = self.coefficients
         return MemorylessIteration(memoryless, _powers_of_h(rest))
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...]:
+        """``F_0, ..., F_order`` of the limit (mathematics.md section 4)."""
         series = expansion(self.method, self.order)
         return tuple(series.memoryless(j) for j in range(self.order + 1))
 
     @cached_property
     def modified_equation(self) -> tuple[Expr, ...]:
+        """``G_0, ..., G_order`` of ``theta' = G_0 + h G_1 + ...`` (mathematics.md section 4)."""
         series = expansion(self.method, self.order)
         return tuple(series.modified_equation(j) for j in range(self.order + 1))
 
@@ -94,25 +99,30 @@ class Derivation:
 
     @cached_property
     def flow_loss(self) -> ModifiedLoss | Obstruction:
+        """The loss whose gradient flow the modified equation is, or the obstruction."""
         return _settled(modified_flow_loss(self.method, self.order))
 
     @property
     def modified_loss(self) -> ModifiedLoss | None:
+        """The modified loss (mathematics.md section 5); None where there is an obstruction."""
         found = self._loss_or_obstruction
         return found if isinstance(found, ModifiedLoss) else None
 
     @property
     def obstruction(self) -> Obstruction | None:
+        """The terms that prevent a modified loss; None where there is one."""
         found = self._loss_or_obstruction
         return found if isinstance(found, Obstruction) else None
 
     @cached_property
     def shift(self) -> tuple[Expr, ...]:
+        """``d_1, ..., d_order``, at most two: where the limit form starts (mathematics.md section 6)."""
         first = shift(self.method)
         return (first,) if self.order == 1 else (first, second_shift(self.method))
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
+        """What the results rest on."""
         formulas = (self.F, finite_correction(self.method))
         return assumptions(self.method, self.order, not self.method.is_settled, formulas)
 

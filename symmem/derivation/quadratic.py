@@ -1,4 +1,4 @@
-"""A quadratic loss: the memoryless iteration summed to all orders.
+"""A quadratic loss: the memoryless iteration summed to all orders (mathematics.md section 4).
 
 For a method linear in the gradient and a Hessian eigenvalue a, iterates ``mu^n`` solve ``1 - mu = h a W(1/mu)`` with
 ``W(z) = sum_k w_k z^k`` the weight of the gradient k steps ago.  The slow root, 1 at h = 0, is the multiplier of the

@@ -2,7 +2,7 @@
 
     x_l <- A_l x_l + B_l g_l(theta, grad),      m_l = C_l(n) x_l
 
-by the realisation of its kernel.
+by the realisation of its kernel (mathematics.md section 9).
 """
 
 from __future__ import annotations

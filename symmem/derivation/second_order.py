@@ -56,7 +56,7 @@ def second_coefficient(method: Method) -> Expr:
 def second_shift(method: Method) -> Expr:
     """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0."""
     scalars = method.numbers
-    series = expansion(method, 1)
+    series = expansion(method, 2)
     limit, first = series.memoryless(0), series.memoryless(1)
     past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
     before = _partial_sum(method, Integer(0), PAST)

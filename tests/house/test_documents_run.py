@@ -118,6 +118,25 @@ int main(void) {{
     subprocess.run([tmp_path / "main"], check=True)
 
 
+def test_the_octave_example_of_the_readme(tmp_path: Path) -> None:
+    """The command of its first line, then its lines; at n = 0 AdamW moves by the sign of the gradient, and decay."""
+    needs("octave-cli")
+    (example,) = DOCUMENTS[0].blocks("octave")
+    command, _, body = example.partition("\n")
+    assert spawn(*command.split()[2:], cwd=tmp_path).returncode == 0
+    (tmp_path / "example.m").write_text(body + "printf('%.9f ', theta)\n", encoding="utf-8")
+    done = subprocess.run(
+        ["octave-cli", "--no-init-file", "example.m"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    first, second = map(float, done.stdout.split())
+    assert abs(first - (1 - 1e-3 * 1.01)) < 1e-8
+    assert abs(second - (-2 + 1e-3 * 1.02)) < 1e-8
+
+
 def test_links_lead_somewhere(document: Document) -> None:
     here = (REPOSITORY / document.path).parent
     for target in document.links:

@@ -51,7 +51,6 @@ def kernel_module(derivation: Derivation, library: str) -> str:
             "title": str(optimizer.title).replace("\\", "/").replace('"', "'"),
             "banner": textwrap.wrap(banner, WIDTH),
             "name": optimizer.name,
-            "prefix": prefix,
             "runtime": RUNTIME,
             "regime": program.regime,
             "parameters": _listed("PARAMETERS", [f'"{name}"' for name in program.parameters]),

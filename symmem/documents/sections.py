@@ -13,7 +13,8 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import Account, Limit, ModifiedEquation, StartShift
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, assumption_prose, bracketed_step, loss_step, missing_prose
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number

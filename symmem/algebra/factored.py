@@ -7,11 +7,13 @@ is preferred to ``beta - 1``.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd
 
 from sympy import Add, Expr, Integer, Mul, Pow
 
 from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.localised import Terms, localised
 from symmem.algebra.rational import Polynomial, Quotient
 
 
@@ -19,7 +21,15 @@ def write(field: ExponentialField, element: Quotient) -> Expr:
     """The factored SymPy expression equal to ``element``."""
     if element.is_zero():
         return Integer(0)
-    return _product([*_factors(field, element.numerator, 1), *_factors(field, element.denominator, -1)])
+    local = localised(field, element)
+    written = _written(local.field, local.terms(element.numerator), local.terms(element.denominator))
+    return written.xreplace(local.names)
+
+
+@lru_cache(maxsize=4096)
+def _written(field: ExponentialField, above: Terms, below: Terms) -> Expr:
+    numerator, denominator = (field.rationals.polynomial(dict(terms)) for terms in (above, below))
+    return _product([*_factors(field, numerator, 1), *_factors(field, denominator, -1)])
 
 
 def numeric_factor(element: Quotient) -> Fraction:

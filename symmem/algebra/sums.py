@@ -8,11 +8,13 @@ that cannot be established is a :class:`NoLimitError`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from math import comb
 
 from sympy import Expr, Symbol
 
 from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.localised import Terms, localised
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 
 
@@ -25,6 +27,23 @@ def definite_sum(field: ExponentialField, summand: Quotient, index: Symbol, uppe
 
     It closes when the denominator contains the index in powers ``beta^index`` alone.
     """
+    local = localised(field, summand)
+    terms = local.terms(summand.numerator), local.terms(summand.denominator)
+    closed = _local_sum(local.field, *terms, index, upper)
+    return None if closed is None else local.lifted(closed)
+
+
+@lru_cache(maxsize=4096)
+def _local_sum(
+    field: ExponentialField, above: Terms, below: Terms, index: Symbol, upper: Symbol
+) -> Quotient | None:
+    numerator, denominator = (field.rationals.polynomial(dict(terms)) for terms in (above, below))
+    return _definite_sum(field, Quotient(numerator, denominator), index, upper)
+
+
+def _definite_sum(
+    field: ExponentialField, summand: Quotient, index: Symbol, upper: Symbol
+) -> Quotient | None:
     powers = field.power_positions(index)
     shift, rest = _split_monomial(field, summand.denominator, powers)
     if any(rest.degrees()[position] > 0 for position in field.positions(index)):

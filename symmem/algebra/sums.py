@@ -15,7 +15,7 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.localised import Terms, localised
-from symmem.algebra.rational import Polynomial, Quotient, quotient
+from symmem.algebra.rational import Polynomial, Quotient, quotient, sum_of
 
 
 class NoLimitError(ArithmeticError):
@@ -54,11 +54,11 @@ def _definite_sum(
         key = (exponents[at], tuple(exponents[p] - shift[i] for i, p in enumerate(powers)))
         kept = tuple(0 if i == at or i in powers else e for i, e in enumerate(exponents))
         groups.setdefault(key, {})[kept] = coefficient
-    total = field.number(0)
+    parts = [field.number(0)]
     for (degree, rates), coefficients in groups.items():
         closed = _power_sum(field, degree, rates, upper)
-        total = total + quotient(field.rationals.polynomial(coefficients), rest) * closed
-    return total
+        parts.append(quotient(field.rationals.polynomial(coefficients), rest) * closed)
+    return sum_of(parts)
 
 
 def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]) -> Quotient:

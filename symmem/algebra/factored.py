@@ -58,7 +58,7 @@ def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> 
 
 
 def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
-    """``(number, [(factor, multiplicity), ...])``: irreducible factors, but a long polynomial in the powers stays whole.
+    """``(number, [(factor, multiplicity), ...])``: irreducible, but a long polynomial in the powers stays whole.
 
     The numerator of a sum over three decays has thousands of terms and no factors but those of its coefficients.
     """

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
+from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
+from symmem.algebra.families import TOTAL
 from symmem.algebra.head import Head
-from symmem.algebra.heads import HEADS, TOTAL
-from symmem.algebra.interval_powers import enclosing, power, signed_power, variable_power
+from symmem.algebra.heads import HEADS
+from symmem.algebra.interval_powers import enclosing, power, variable_power
 from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
 from symmem.algebra.symbols import AGO, LR, PAST, STEP
 
@@ -43,30 +44,17 @@ def bounds(expression: Expr, ranges: Ranges) -> Interval:
         return reduce(lambda a, b: a * b, (bounds(factor, ranges) for factor in expression.args))
     if isinstance(expression, Pow):
         return _power(expression.base, expression.exp, ranges)
-    head = HEADS.of(expression)
-    if head is not None:
-        return _function(expression, head, ranges)
     if expression.is_number and expression.is_real:
         return Interval(enclosing(expression, -1), enclosing(expression, 1))
-    return REALS
+    head = HEADS.of(expression)
+    return REALS if head is None else _function(expression, head, ranges)
 
 
 def _power(base: Expr, exponent: Expr, ranges: Ranges) -> Interval:
     inner = bounds(base, ranges)
     if isinstance(exponent, Rational):
         return power(inner, exponent)
-    outer = bounds(exponent, ranges)
-    return (
-        signed_power(inner, outer)
-        if _is_count(exponent) and outer.is_nonnegative
-        else variable_power(inner, outer)
-    )
-
-
-def _is_count(exponent: Expr) -> bool:
-    """Whether it is a whole number at every step: ``n + 1``, ``2 n - s``."""
-    terms = exponent.as_coefficients_dict()
-    return set(terms) <= {S.One, *COUNTERS} and all(isinstance(number, Integer) for number in terms.values())
+    return variable_power(inner, bounds(exponent, ranges))
 
 
 def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:

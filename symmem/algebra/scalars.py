@@ -76,6 +76,7 @@ class Scalars:
         return definite_sum(self.field, summand, PAST, STEP)
 
     def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+        """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 
     @cached_property
@@ -89,6 +90,7 @@ class Scalars:
         return {}
 
     def write(self, element: Quotient) -> Expr:
+        """The element as an expression, factored."""
         if id(element) in self._expressions:
             return self._expressions[id(element)][1]
         written = write(self.field, element)
@@ -145,6 +147,7 @@ class Scalars:
         )
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
+        """``scalar / divisor``, in lowest terms."""
         return scalar if divisor == 1 else self.tidy(scalar / divisor)
 
     def divides(self, divisor: Expr, scalar: Expr) -> bool:

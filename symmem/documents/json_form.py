@@ -12,7 +12,8 @@ from symmem import __version__
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import SETTLED, Account, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.account import Account
+from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import long_integers
 

@@ -13,7 +13,8 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import Account, Limit, ModifiedEquation, StartShift
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, assumption_prose, bracketed_step, loss_step, missing_prose
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number
@@ -143,7 +144,7 @@ def _equation_section(flow: ModifiedEquation | Missing | None) -> Section | None
 
 
 def _start_section(start: StartShift | Missing | None) -> Section | None:
-    title, origin = "StartShift", Iterate(ZERO)
+    title, origin = "Start", Iterate(ZERO)
     if not isinstance(start, StartShift):
         return start if start is None else _absent(title, start)
     if not start.is_shifted:

@@ -27,6 +27,8 @@ class Dialect:
 
     functions: Mapping[str, str]
     rsqrt: str
+    times: str = "*"
+    over: str = "/"
 
 
 def own_name(symbol: Symbol) -> str:
@@ -84,12 +86,13 @@ class SourcePrinter(Printer):
         above.sort(key=lambda factor: factor not in self._numbers)
         first, *others = above or [S.One]
         factors = [self.minus(first) if is_minus else self.bound(first, PRODUCT)]
-        top = " * ".join([*factors, *(self.bound(factor, PRODUCT) for factor in others)])
+        times, over = f" {self._dialect.times} ", self._dialect.over
+        top = times.join([*factors, *(self.bound(factor, PRODUCT) for factor in others)])
         if not below:
             return top
         if len(below) == 1:
-            return f"{top} / {self.bound(below[0], SIGN)}"
-        return f"{top} / ({' * '.join(self.bound(factor, PRODUCT) for factor in below)})"
+            return f"{top} {over} {self.bound(below[0], SIGN)}"
+        return f"{top} {over} ({times.join(self.bound(factor, PRODUCT) for factor in below)})"
 
     def _print_Pow(self, expression: Pow) -> str:
         base, exponent = expression.base, expression.exp
@@ -98,9 +101,9 @@ class SourcePrinter(Printer):
         if exponent == S.Half:
             return self._dialect.functions["sqrt"].format(self.source(base))
         if is_negative(exponent):
-            return f"{self._print(S.One)} / {self.bound(Pow(base, -exponent), SIGN)}"
+            return f"{self._print(S.One)} {self._dialect.over} {self.bound(Pow(base, -exponent), SIGN)}"
         if _is_small(base, exponent):
-            return " * ".join([self.source(base)] * int(exponent))
+            return f" {self._dialect.times} ".join([self.source(base)] * int(exponent))
         return self.power(base, exponent)
 
     def _print_Function(self, expression: Expr) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 
 import symmem
-from symmem.targets.registry import TEXTS
+from symmem.targets.registry import TARGETS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "symmem"
@@ -128,7 +128,7 @@ def module_lengths() -> dict[str, int]:
 
 
 def torch_lines() -> int:
-    return len(TEXTS["torch"](symmem.derive(symmem.load("adamw"))).splitlines())
+    return len(TARGETS["torch"].source(symmem.derive(symmem.load("adamw"))).splitlines())
 
 
 def test_half_of_the_modules_are_short() -> None:

@@ -16,7 +16,7 @@ from sympy import Symbol
 from truth import LR, ZOO, literal_of, load, number_of
 
 from symmem.algebra.results import Bound
-from symmem.targets.registry import TEXTS
+from symmem.targets.registry import TARGETS
 
 RATE = float(LR)
 EXACT = [("gd", 1), ("heavyball", 1), ("ema-momentum", 1), ("ema-momentum-debiased", 1), ("nesterov", 1)]
@@ -27,7 +27,7 @@ LIMITS += ["lion", "lion-bc"]
 
 @cache
 def emitted(name: str, order: int, target: str) -> ModuleType:
-    return probe.module(TEXTS[target](probe.derivation(name, order)))
+    return probe.module(TARGETS[target].source(probe.derivation(name, order)))
 
 
 def torch_loss(theta: torch.Tensor) -> torch.Tensor:

@@ -8,7 +8,8 @@ from sympy import Expr
 
 from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import Account, Limit, Part
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose, missing_prose
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula

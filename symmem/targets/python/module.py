@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.documents.account import Part, account_of
+from symmem.documents.account import account_of
 from symmem.documents.columns import Style
+from symmem.documents.parts import Part
 from symmem.documents.sections import sections
 from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
@@ -66,10 +67,10 @@ def python_module(
         {
             **more,
             "title": _plain(str(optimizer.title)),
-            "banner": _banner(program),
+            "banner": banner(program),
             "class_name": class_name(str(optimizer.title)),
             "order": program.order,
-            "formulas": _formulas(derivation),
+            "formulas": formula_lines(derivation),
             "regime": program.regime,
             "rate": program.rate,
             "aliases": [f"{new} = {old}" for new, old in writer.scope.aliases],
@@ -113,14 +114,15 @@ def class_name(title: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "", title)
 
 
-def _banner(program: Program) -> list[str]:
+def banner(program: Program) -> list[str]:
+    """Who made this file, from what."""
     optimizer = program.optimizer
     reference = f" ({_plain(optimizer.reference)})" if optimizer.reference else ""
     words = f"Made by symmem {__version__} from the optimizer {optimizer.name}{reference}. Do not edit: emit it again."
     return textwrap.wrap(words, WIDTH)
 
 
-def _formulas(derivation: Derivation) -> list[str]:
+def formula_lines(derivation: Derivation) -> list[str]:
     """The iteration, its limit and the modified loss, as the lines of a docstring."""
     name, order = derivation.optimizer.name, derivation.order
     account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS))

@@ -40,16 +40,22 @@ def defaults(program: Program) -> list[str]:
 
 @dataclass(frozen=True)
 class Surface:
-    """One public function: what it takes, by position and by name, and what it claims."""
+    """One public function: what it takes, by position (name and default) and by name, and what it claims."""
 
     name: str
-    positional: tuple[str, ...]
+    positional: tuple[tuple[str, str], ...]
     keywords: tuple[str, ...]
     claim: str
 
+    @property
+    def required(self) -> list[str]:
+        """The names of what it must be given by position."""
+        return [name for name, default in self.positional if not default]
+
     def lines(self, body: list[str]) -> list[str]:
         marker = ["*"] if self.keywords else []
-        head = signature(self.name, [*self.positional, *marker, *self.keywords])
+        positional = [name + default for name, default in self.positional]
+        head = signature(self.name, [*positional, *marker, *self.keywords])
         return [*head, f'{INDENT}"""{self.claim}"""', *indented(body)]
 
 
@@ -58,12 +64,12 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
     parameters, higher, calls = defaults(program), contractions(program.order), opaque_names(program)
     out = ["out=None"] if has_out else []
     # The derivatives are taken for symmetry with the other functions; the update itself needs none.
-    first = {function.name for function in program.optimizer.functions}
-    optional = [each if each in first else f"{each}=None" for each in calls]
+    functions = {function.name for function in program.optimizer.functions}
+    spared = set(calls) - functions if name == "memoryless" else set()
     step = (["theta", "grad", *higher, *calls], ["n=None", "lr", *parameters, *out])
     loss_terms = higher if program.order > 1 else []
     given: dict[str, tuple[list[str], list[str]]] = {
-        "memoryless": (["theta", "grad", *optional], ["n=None", *parameters, *out]),
+        "memoryless": (["theta", "grad", *calls], ["n=None", *parameters, *out]),
         "correction": step,
         "step": step,
         "modified_loss": (["theta", "loss", "grad", *loss_terms, *calls], ["lr", *parameters]),
@@ -71,7 +77,8 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
         "decay": ([], ["lr", *parameters]),
     }
     positional, keywords = given[name]
-    return Surface(name, tuple(positional), tuple(keywords), claims(program)[name])
+    given_by_position = tuple((each, "=None" if each in spared else "") for each in positional)
+    return Surface(name, given_by_position, tuple(keywords), claims(program)[name])
 
 
 def claims(program: Program) -> dict[str, str]:

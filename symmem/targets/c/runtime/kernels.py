@@ -47,7 +47,7 @@ class Kernels:
 
     def __init__(self, name: str, prefix: str, library: str, parameters: Sequence[str], place: str) -> None:
         self.name = name
-        self._prefix = prefix
+        self.prefix = prefix
         self._library = library
         self._place = place
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
@@ -71,12 +71,12 @@ class Kernels:
         results |= {"directions": ((step,), count), "message": ((ctypes.c_int,), ctypes.c_char_p)}
         results |= {"name": ((), ctypes.c_char_p), "version": ((), ctypes.c_char_p)}
         for name, (given, result) in results.items():
-            function = getattr(library, f"{self._prefix}_{name}")
+            function = getattr(library, f"{self.prefix}_{name}")
             function.argtypes, function.restype = given, result
         return library
 
     def symbol(self, name: str) -> Any:
-        return getattr(self.library, f"{self._prefix}_{name}")
+        return getattr(self.library, f"{self.prefix}_{name}")
 
     def version(self) -> str:
         return str(self.symbol("version")().decode())

@@ -1,5 +1,7 @@
 """Any order: the coefficients of the memoryless iteration and of the modified equation, for n -> infinity.
 
+mathematics.md section 4; ``h F_1`` is the limit of the paper's correction, its equation (9) and Appendix D.
+
 theta <- theta - h (F_0 + h F_1 + ...),   F_j = -sum_{|tau|=j+1} c(tau)/symmetry F(tau)
 theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetry F(tau)
 """
@@ -63,6 +65,7 @@ class Expansion:
         return self._known["G", order]
 
     def assembled(self, parts: Iterable[tuple[Tree, Numbers]]) -> Expr:
+        """The sum of trees with these numbers in front, as an expression."""
         scalars = self.method.numbers
         contributions = []
         for tree, numbers in parts:

@@ -1,5 +1,7 @@
 """Where Phi and the g_l are smooth at the frozen point, also where an entry of the gradient is zero; else a warning.
 
+The theorem asks for two derivatives (mathematics.md section 2; section 8 on PyTorch's eps).
+
 A part such as ``sqrt(m2 + eps)`` is smooth where its argument keeps away from 0 for all parameters in their ranges.
 Where only the default values say so, that is stated as an assumption; where nothing does, it is a warning.
 """

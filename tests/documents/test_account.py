@@ -18,12 +18,13 @@ from symmem.derivation import derivation as theory
 from symmem.derivation.expansion import Expansion, expansion
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents import json_form, notebook
-from symmem.documents.account import SETTLED, Account, Limit, Part, account_of
+from symmem.documents.account import Account, account_of
 from symmem.documents.columns import Style
 from symmem.documents.comparison import entry
 from symmem.documents.comparison.text import comparison_text
 from symmem.documents.paper import section
 from symmem.documents.paper.fragment import latex_fragment
+from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.sections import sections
 from symmem.documents.terminal import terminal_text
 from symmem.errors import DerivationError

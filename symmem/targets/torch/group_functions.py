@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from sympy import Add, Expr, Mul, S, Symbol
 
@@ -12,10 +12,9 @@ from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import RATES, GroupForm, StepScalar, group_form, with_rates
-from symmem.errors import DerivationError
 from symmem.method.reading import method_of
 from symmem.notation.decimals import decimal
-from symmem.program.lowering import vector_routine
+from symmem.program.lowering import formulas, vector_routine
 from symmem.program.program import Routine, Variants
 from symmem.targets.python.layout import INDENT, signature
 from symmem.targets.python.surfaces import contractions, suffixes
@@ -128,16 +127,17 @@ class GroupFunctions:
         derivation = Derivation(with_rates(method_of(self._optimizer)), order)
         rates = Symbol("rates")
 
-        def step(formula: Callable[[], tuple[Expr, Expr]], advice: str) -> Routine | Missing:
-            try:
-                moved = (THETA - Add(*formula())).xreplace({LR: S.One, RATES: rates})
-            except DerivationError as error:
-                return Missing(Sentence.of(str(error).partition(";")[0]), (Sentence.of(advice),))
+        def step(update: Expr | Missing, correction: Expr | Missing, advice: str) -> Routine | Missing:
+            for part in (update, correction):
+                if isinstance(part, Missing):
+                    return Missing(part.reason, (Sentence.of(advice),))
+            moved = (THETA - Add(update, correction)).xreplace({LR: S.One, RATES: rates})
             return vector_routine(moved, (rates,))
 
+        (update, correction), (settled, settled_correction) = formulas(derivation)
         variants = Variants(
-            step(lambda: (derivation.F, derivation.M), "use limit=True"),
-            step(lambda: (derivation.limit.F, derivation.limit.M), "use limit=False"),
+            step(update, correction, "use limit=True"),
+            step(settled, settled_correction, "use limit=False"),
         )
         calls = [f.name + suffix for f in self._optimizer.functions for suffix in suffixes(order)]
         head = [

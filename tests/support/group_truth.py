@@ -25,6 +25,7 @@ from truth import GENTLE, LR
 import symmem
 from symmem import Momentum, Optimizer
 from symmem.targets.torch.module import torch_module
+from symmem.training import Memoryless
 from symmem.verification.literal import Literal
 from symmem.verification.losses import Loss, coupled_loss, probe_point
 from symmem.verification.ridges import Monomial, Ridge, exponential, log_cosh, potential_map, sine
@@ -201,17 +202,17 @@ def spelled(name: str, group: Group) -> dict[str, object]:
 
 
 def optimizer_of(
-    name: str,
-    groups: Sequence[Group],
-    tensors: Sequence[torch.nn.Parameter],
-    order: int = 1,
-    **options: object,
+    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], **options: object
 ) -> torch.optim.Optimizer:
-    """The emitted optimizer, its groups with the updates that they have made."""
-    made = emitted(name, order)
-    kind = getattr(made, "Memoryless" + "".join(filter(str.isalnum, str(load(name).title))))
-    tables = [{**spelled(name, group), "params": [tensors[t] for t in group.tensors]} for group in groups]
-    return kind(tables, **opaque(name), **options)
+    """The optimizer without memory, its groups with the updates that they have made."""
+    return Memoryless(load(name), tables(name, groups, tensors), **opaque(name), **options)
+
+
+def tables(
+    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter]
+) -> list[dict[str, object]]:
+    """The groups as constructors take them."""
+    return [{**spelled(name, group), "params": [tensors[t] for t in group.tensors]} for group in groups]
 
 
 def error(found: Sequence[torch.Tensor], truth: Sequence[mpf]) -> float:

@@ -13,6 +13,7 @@ from sympy import oo
 
 from symmem import __version__
 from symmem.algebra.atoms import GRAD, LOSS
+from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.documents.decimals import decimal
@@ -73,14 +74,13 @@ def python_module(
             "aliases": scope.aliases,
             "functions": functions,
             "kernels": [lines for _, lines in writer.kernels()],
-            "check_signature": signature("_check", ["n", *(p.name for p in optimizer.parameters)]),
+            **check_values(optimizer),
             "snake_name": optimizer.name.replace("-", "_"),
             "parameters": [parameter.name for parameter in optimizer.parameters],
             "defaults": [f"{p.name}={decimal(p.default)}" for p in optimizer.parameters],
             "contractions": contractions(program.order),
             "opaque": [function.name for function in optimizer.functions],
             "has_finite": isinstance(program["correction"].finite, Routine),
-            "checks": [_check(parameter) for parameter in optimizer.parameters if _condition(parameter)],
             "has_sums": Need.OLDEST in needs,
             "has_totals": Need.TOTAL in needs,
             "has_zeros": Need.ZEROS in needs,
@@ -172,6 +172,14 @@ def _condition(parameter: Parameter) -> str:
         "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {decimal(interval.upper)}"
     )
     return f"{lower}{parameter.name}{upper}" if lower or upper else ""
+
+
+def check_values(optimizer: Optimizer) -> dict[str, object]:
+    """What the template of the function ``_check`` takes."""
+    return {
+        "check_signature": signature("_check", ["n", *(p.name for p in optimizer.parameters)]),
+        "checks": [_check(parameter) for parameter in optimizer.parameters if _condition(parameter)],
+    }
 
 
 def _check(parameter: Parameter) -> dict[str, str]:

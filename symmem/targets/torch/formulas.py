@@ -1,0 +1,117 @@
+"""The formulas of an optimizer as a module for the runtime: functions, and the record that names them."""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+
+from sympy import Add, Expr, S
+
+from symmem.algebra.atoms import GRAD, LR, STEP, THETA
+from symmem.algebra.results import Advice, Missing
+from symmem.derivation.derivation import Derivation, derive
+from symmem.derivation.parameter_groups import RATES, with_rates
+from symmem.output.rendering import render
+from symmem.program.lowering import formulas as formulas_of
+from symmem.program.lowering import vector_routine
+from symmem.program.program import Need, Routine, Variants
+from symmem.program.scope import Scope
+from symmem.program.statements import Internal
+from symmem.targets.python.code import VALUES, signature
+from symmem.targets.python.module import check_values, contractions, suffixes
+from symmem.targets.torch.dialect import OUTER, spelling
+from symmem.targets.torch.functions import FunctionWriter, Lines, indented
+from symmem.targets.torch.inlining import InliningWriter
+from symmem.targets.torch.pieces import definitions
+from symmem.targets.torch.record import assigned, first_order, higher_order
+
+STEP_FUNCTION = "_rated_step"
+RUNTIME = "symmem.training.runtime"
+_HELPERS = {
+    Need.LIKE: ("_like",),
+    Need.TOTAL: ("_total",),
+    Need.ZEROS: ("_zeros",),
+    Need.STEPS: ("_steps", "_added"),
+    Need.OLDEST: ("_oldest",),
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """Functions and the record of formulas, as lines; what they call of the emitted helpers."""
+
+    functions: list[Lines]
+    record: Lines
+    needs: frozenset[Need]
+
+
+def written(derivation: Derivation, writer: InliningWriter) -> Written:
+    """The functions of any order, and ``FORMULAS``."""
+    if derivation.order > 1:
+        return _higher(derivation, writer)
+    functions = FunctionWriter(derivation.optimizer, writer)
+    lines, record = first_order(derivation, functions)
+    return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
+
+
+def formulas_module(derivation: Derivation) -> str:
+    """The module that :mod:`symmem.training` loads for an optimizer and an order."""
+    optimizer = derivation.optimizer
+    calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(derivation.order)]
+    arguments = [THETA.name, STEP.name, *contractions(derivation.order)]
+    scope = Scope(
+        [*(p.name for p in optimizer.parameters), *calls, *arguments],
+        words=keyword.kwlist,
+        outer=OUTER,
+        preferred=VALUES,
+    )
+    writer = InliningWriter(spelling(scope), scope)
+    found = written(derivation, writer)
+    return render(
+        "torch/formulas.py.jinja",
+        {
+            **check_values(optimizer),
+            "name": optimizer.name,
+            "runtime": RUNTIME,
+            "aliases": scope.aliases,
+            "helpers": helpers(found.needs),
+            "functions": ["\n".join(lines) for lines in found.functions],
+            "record": "\n".join(found.record),
+        },
+    )
+
+
+def helpers(needs: frozenset[Need]) -> list[str]:
+    """The small functions that the functions call, as source."""
+    names = [name for need, own in _HELPERS.items() if need in needs for name in own]
+    return definitions("helpers", names)
+
+
+def _higher(derivation: Derivation, writer: InliningWriter) -> Written:
+    """Beyond order 1: the whole step on flat vectors, with a vector of rates."""
+    optimizer, order = derivation.optimizer, derivation.order
+    rates = Internal("rates")
+
+    def lowered(update: Expr | Missing, correction: Expr | Missing, advice: Advice) -> Routine | Missing:
+        for each in (update, correction):
+            if isinstance(each, Missing):
+                return Missing(each.reason, (advice,))
+        moved = (THETA - Add(update, correction)).xreplace({LR: S.One, RATES: rates})
+        return vector_routine(moved, (rates,))
+
+    finite, limit = formulas_of(derive(with_rates(optimizer), order))
+    variants = Variants(lowered(*finite, Advice.LIMIT), lowered(*limit, Advice.STEP))
+    calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(order)]
+    name = writer.scope.name
+    parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
+    head = ["theta", name(GRAD), *contractions(order), *calls, name(rates), STEP.name, *parameters]
+    body = writer.variants(variants, "rated", out=False)
+    function = [*signature(STEP_FUNCTION, head), *indented(body)]
+    needs = frozenset(need for each in variants.existing for need in each.needs)
+    record = higher_order(
+        derivation,
+        step=STEP_FUNCTION,
+        has_finite=isinstance(variants.finite, Routine),
+        has_limit=isinstance(variants.limit, Routine),
+    )
+    return Written([function], assigned("FORMULAS", record), needs)

@@ -1,26 +1,41 @@
-# The verbs of this project. Every one sets up what it needs.
+# The verbs of this project.  Every one installs what it needs: demo the core alone, the others also the tools of work.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test bench format tools clean
+.PHONY: demo quick test mutants bench lint format tools clean
 
-demo: $(READY)
-	$(BIN)/symmem derive adamw
+# One derivation.
+demo: $(CORE)
+	@$(BIN)/symmem derive adamw
 
-test: $(READY) tools
+# While working: linter, types, and the tests that take two minutes together.
+quick: lint
+	$(BIN)/pytest -m "not slow"
+
+# Everything that has to hold before a change is merged.
+test: lint tools
+	$(BIN)/pytest
+
+# Breaks the code at many places, one at a time: a break that no test sees is reported.
+mutants: $(DEV) tools
+	$(BIN)/python tools/mutants.py
+
+# The promised ratios, as one table.
+bench: $(DEV)
+	$(PIP) --editable ".[bench]"
+	$(BIN)/python benchmarks/run.py
+
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
 
-bench: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
-	$(BIN)/python benchmarks/run.py
-
-format: $(READY)
+format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -31,8 +46,17 @@ tools:
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(READY): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	$(BIN)/python -m compileall -q symmem
-	touch $(READY)
+$(CORE): pyproject.toml
+	@echo "Installing symmem with SymPy, FLINT and NumPy into $(VENV)/: about 210 MB, once."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable .
+	@$(BIN)/python -m compileall -q symmem
+	@touch $(CORE)
+	@echo "Go on with:  . $(BIN)/activate    and then, for example:  symmem list"
+
+$(DEV): $(CORE)
+	@echo "Installing the tools of work (PyTorch, JAX, pytest, ruff, mypy) into $(VENV)/: about 1.7 GB, once."
+	@# PyTorch first, at its own version: what depends on it must not choose another, which brings gigabytes of CUDA.
+	@$(PIP) --editable ".[torch-of-tests]"
+	@$(PIP) --editable ".[dev]"
+	@touch $(DEV)

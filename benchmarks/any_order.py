@@ -13,9 +13,10 @@ import symmem
 from symmem.algebra.atoms import contraction, is_contraction, split_scalar
 from symmem.algebra.trees import trees
 from symmem.declaration.optimizer import Momentum, Optimizer
-from symmem.derivation.channels import channels_of
 from symmem.derivation.differentials import Differentials
 from symmem.derivation.recursion import Coefficients
+from symmem.method.merging import merged
+from symmem.method.reading import method_of
 
 sys.path.insert(0, str(HERE.parent / "tests"))
 GD, HEAVY_BALL = symmem.load("gd"), symmem.load("heavyball")
@@ -23,8 +24,9 @@ GD, HEAVY_BALL = symmem.load("gd"), symmem.load("heavyball")
 
 def coefficients(optimizer: Optimizer, largest: int) -> None:
     """The coefficients of F and G of all trees up to a size, trees included."""
-    by_size = trees(Differentials(optimizer).shape, largest)
-    ring = Coefficients(channels_of(optimizer).channels)
+    method = merged(method_of(optimizer))
+    by_size = trees(Differentials(method).shape, largest)
+    ring = Coefficients(tuple(channel.kernel for channel in method.channels))
     for increment in ring.solve(by_size).values():
         ring.flow(increment)
 

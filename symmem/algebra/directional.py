@@ -1,28 +1,19 @@
 """The directional derivative: the one engine behind every order of every derivation.
 
-Four rules give everything: theta along v is v; the gradient along v is D2L(v); DkL(u, ...) along v is
-D(k+1)L(u, ..., v) plus the derivatives of its arguments; an entrywise expression obeys the chain rule.
-Opaque functions, ``total`` and finite sums bring one rule each.
+Four rules give everything (mathematics.md section 3): theta along v is v; the gradient along v is D2L(v); DkL(u, ...)
+along v is D(k+1)L(u, ..., v) plus the derivatives of its arguments; an entrywise expression obeys the chain rule.
+What each function contributes stands in its :class:`~symmem.algebra.head.Head`; here is the walk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol, log, sign
-from sympy.core.function import AppliedUndef
+from sympy import Add, Expr, Mul, Pow, S, Symbol, log
 
-from symmem.algebra.atoms import (
-    GRAD,
-    LOSS,
-    THETA,
-    TOTAL,
-    contraction,
-    is_contraction,
-    opaque_derivative,
-    opaque_parts,
-    total,
-)
+from symmem.algebra.atoms import GRAD, LOSS, THETA, contraction, total
+from symmem.algebra.head import Head
+from symmem.algebra.heads import HEADS, Heads, labels_of, operands_of
 
 
 def along(direction: Expr) -> dict[Expr, Expr]:
@@ -30,20 +21,21 @@ def along(direction: Expr) -> dict[Expr, Expr]:
     return {THETA: direction, GRAD: contraction(direction), LOSS: total(GRAD * direction)}
 
 
-def derivative(expression: Expr, velocities: Mapping[Expr, Expr]) -> Expr:
+def derivative(expression: Expr, velocities: Mapping[Expr, Expr], heads: Heads = HEADS) -> Expr:
     """``d/dt expression`` at t = 0 when every symbol x moves as ``x + t velocities[x]``.
 
     Symbols without a velocity are constant.  A contraction ``DkL`` moves with theta alone, so a caller
     who moves ``grad`` moves theta with it (see :func:`along`).
     """
-    return _Differentiation(velocities).of(expression)
+    return _Differentiation(velocities, heads).of(expression)
 
 
 class _Differentiation:
     """One differentiation: the velocities, and the derivatives found so far (expressions share parts)."""
 
-    def __init__(self, velocities: Mapping[Expr, Expr]) -> None:
+    def __init__(self, velocities: Mapping[Expr, Expr], heads: Heads) -> None:
         self._velocities = velocities
+        self._heads = heads
         self._known: dict[Expr, Expr] = {}
 
     def of(self, expression: Expr) -> Expr:
@@ -62,12 +54,10 @@ class _Differentiation:
             return self._product(expression)
         if isinstance(expression, Pow):
             return self._power(expression)
-        if isinstance(expression, Sum):
-            inner = self.of(expression.function)
-            return Sum(inner, *expression.limits) if inner != 0 else S.Zero
-        if isinstance(expression, AppliedUndef):
-            return self._applied(expression)
-        return self._entrywise(expression)
+        head = self._heads.of(expression)
+        if head is None:
+            raise NotImplementedError(f"no rule for the derivative of {expression.func.__name__}")
+        return self._function(expression, head)
 
     def _product(self, expression: Mul) -> Expr:
         terms = []
@@ -87,30 +77,16 @@ class _Differentiation:
             terms.append(log(base) * expression * rate)
         return Add(*terms)
 
-    def _applied(self, expression: AppliedUndef) -> Expr:
-        if expression.func == TOTAL:
-            return total(self.of(expression.args[0]))
-        if is_contraction(expression):
-            return self._contraction(expression)
-        name, point, directions = opaque_parts(expression)
-        terms = [opaque_derivative(name, point, *directions, self.of(point))]
-        for position, direction in enumerate(directions):
-            moved = (*directions[:position], self.of(direction), *directions[position + 1 :])
-            terms.append(opaque_derivative(name, point, *moved))
+    def _function(self, expression: Expr, head: Head) -> Expr:
+        """What the point's motion brings, and the function of the motion of each operand in which it is linear."""
+        operands, labels = operands_of(expression, head), labels_of(expression, head)
+        terms = []
+        if head.moves_with_theta:
+            terms.append(self._heads.moved(head, operands, self._velocities.get(THETA, S.Zero)))
+        elif head.has_point:
+            terms.append(self._heads.moved(head, operands, self.of(operands[0])))
+        for position, operand in enumerate(operands):
+            if head.is_linear_in(position) and (rate := self.of(operand)) != 0:
+                moved = (*operands[:position], rate, *operands[position + 1 :])
+                terms.append(self._heads.applied(head, moved, labels))
         return Add(*terms)
-
-    def _contraction(self, expression: AppliedUndef) -> Expr:
-        vectors = expression.args
-        terms = [contraction(*vectors, self._velocities.get(THETA, S.Zero))]
-        for position, vector in enumerate(vectors):
-            terms.append(contraction(*vectors[:position], self.of(vector), *vectors[position + 1 :]))
-        return Add(*terms)
-
-    def _entrywise(self, expression: Expr) -> Expr:
-        if len(expression.args) != 1:
-            raise NotImplementedError(f"no rule for the derivative of {expression.func.__name__}")
-        rate = self.of(expression.args[0])
-        if rate == 0 or expression.func == sign:
-            # sign is constant away from its jump; the declaration's assumptions carry the warning.
-            return S.Zero
-        return expression.fdiff(1) * rate

@@ -6,9 +6,8 @@ SymPy's own ``doit`` would look for a closed form of the inner sums first, whose
 from __future__ import annotations
 
 from sympy import Add, Expr, Integer, Sum
-from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import TOTAL, contraction, is_contraction, opaque_derivative, opaque_parts
+from symmem.algebra.heads import HEADS
 
 
 def written_out(expression: Expr) -> Expr:
@@ -21,9 +20,4 @@ def written_out(expression: Expr) -> Expr:
         return expression
     if not expression.has(Sum):
         return expression
-    parts = [written_out(part) for part in expression.args]
-    if is_contraction(expression):
-        return contraction(*parts)
-    if isinstance(expression, AppliedUndef) and expression.func != TOTAL:
-        return opaque_derivative(opaque_parts(expression)[0], *parts)
-    return expression.func(*parts)
+    return HEADS.mapped(expression, written_out)

@@ -10,20 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Sum, Symbol
-from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import (
-    TOTAL,
-    Kind,
-    contraction,
-    is_contraction,
-    is_scalar,
-    kind,
-    opaque_derivative,
-    opaque_parts,
-    split_scalar,
-    terms_of,
-)
+from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, split_scalar, terms_of
+from symmem.algebra.heads import HEADS
 from symmem.algebra.reals import real_power, real_product
 from symmem.algebra.scalars import Scalars
 
@@ -49,13 +38,7 @@ def collect(expression: Expr, scalars: Scalars) -> Expr:
         return Mul(scalars.tidy(scalar), vector)
     if isinstance(expression, Sum):
         return _collect_finite_sum(expression, scalars)
-    arguments = [collect(argument, scalars) for argument in expression.args]
-    if is_contraction(expression):
-        return contraction(*arguments)
-    if isinstance(expression, AppliedUndef) and expression.func != TOTAL:
-        name, _, directions = opaque_parts(expression)
-        return opaque_derivative(name, arguments[0], *arguments[1 : 1 + len(directions)])
-    return expression.func(*arguments)
+    return HEADS.mapped(expression, lambda operand: collect(operand, scalars))
 
 
 def _collect_sum(expression: Add, scalars: Scalars) -> Expr:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from sympy import Abs, Expr, Integer, Mul, Pow, Rational, nan, oo, sign, zoo
 
 from symmem.algebra.atoms import is_scalar
+from symmem.algebra.heads import HEADS
 
 
 def real_power(base: Expr, exponent: Expr) -> Expr:
@@ -43,7 +44,7 @@ def substituted(expression: Expr, values: Mapping[Expr, Expr]) -> Expr:
             elif isinstance(part, Mul) and 0 in arguments and not any(a.has(zoo, nan, oo) for a in arguments):
                 known[part] = Integer(0)
             else:
-                known[part] = part.func(*arguments)
+                known[part] = HEADS.rebuilt(part, arguments)
         return known[part]
 
     return walk(expression)

@@ -7,12 +7,14 @@ not a real, finite number.  All symbols are real: ``abs`` is built with ``re(x) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import sympy
 from sympy import Add, Expr, Function, Integer, Mul, NumberSymbol, Pow, Rational, S, Symbol
 from sympy.core.function import AppliedUndef
 
+from symmem.algebra import functions
 from symmem.algebra.atoms import STEP
 from symmem.errors import DeclarationError, quote
 
@@ -29,20 +31,10 @@ MAX_ARGUMENT_DEGREE = 8
 SMALLEST, LARGEST = Rational(1, 10**60), Integer(10**60)
 """Bounds of an irrational constant: beyond them its sign or its size cannot be told cheaply."""
 
-FUNCTIONS: Mapping[str, type[Expr]] = {
-    "sqrt": sympy.sqrt,
-    "abs": sympy.Abs,
-    "sign": sympy.sign,
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "sinh": sympy.sinh,
-    "cosh": sympy.cosh,
-    "tanh": sympy.tanh,
-    "atan": sympy.atan,
-}
+FUNCTIONS: Mapping[str, Callable[..., Expr]] = MappingProxyType(
+    {head.name: head.function for head in functions.FUNCTIONS}
+)
+"""What an expression may call, by name: the entrywise functions of the algebra."""
 _HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
 
 
@@ -143,7 +135,7 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
-def _built(head: type[Expr], *arguments: Expr, evaluate: bool) -> Expr:
+def _built(head: Callable[..., Expr], *arguments: Expr, evaluate: bool) -> Expr:
     """``head(*arguments)``; SymPy's own failures, as in ``atan(tan(2**999))``, become ours."""
     try:
         return head(*arguments, evaluate=evaluate)

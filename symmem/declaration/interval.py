@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sympy import Rational, oo
 
+from symmem.algebra import intervals
 from symmem.declaration.exact import exact_number
 from symmem.errors import DeclarationError, quote
 
@@ -15,13 +16,8 @@ _INFINITE = {"inf": oo, "+inf": oo, "-inf": -oo}
 
 
 @dataclass(frozen=True)
-class Interval:
-    """``lower <= x <= upper``, strictly at an open end; an end is rational, or infinite and open."""
-
-    lower: Rational
-    upper: Rational
-    lower_open: bool = False
-    upper_open: bool = False
+class Interval(intervals.Interval):
+    """An interval as a declaration writes it: its ends made exact, refused where it is empty or closed at infinity."""
 
     def __post_init__(self) -> None:
         for field in ("lower", "upper"):
@@ -56,16 +52,6 @@ class Interval:
         below = number < self.upper or (self.upper == number and not self.upper_open)
         return bool(above and below)
 
-    def within(self, other: Interval) -> bool:
-        """Is every number of this interval in the other?"""
-        low = self.lower > other.lower or (self.lower == other.lower and other.lower_open <= self.lower_open)
-        high = self.upper < other.upper or (self.upper == other.upper and other.upper_open <= self.upper_open)
-        return bool(low and high)
-
-    def __str__(self) -> str:
-        opening, closing = "([)]"[not self.lower_open], "([)]"[2 + (not self.upper_open)]
-        return f"{opening}{_text(self.lower)}, {_text(self.upper)}{closing}"
-
 
 REALS = Interval(-oo, oo, True, True)
 DECAYS = Interval(Rational(0), Rational(1), False, True)
@@ -75,7 +61,3 @@ DECAYS = Interval(Rational(0), Rational(1), False, True)
 def _end(text: str) -> Rational:
     stripped = text.strip()
     return _INFINITE[stripped] if stripped in _INFINITE else exact_number(stripped)
-
-
-def _text(end: Rational) -> str:
-    return {oo: "inf", -oo: "-inf"}.get(end, str(end))

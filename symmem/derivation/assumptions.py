@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, Symbol, cosh, exp, log, sign
 
 from symmem.algebra.atoms import STEP, is_scalar
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import at_frozen_point, gains
-from symmem.method.numbers import scalars_of
+from symmem.method.method import Method
 
 
 @dataclass(frozen=True)
@@ -24,42 +23,45 @@ class Assumption:
 
 
 def assumptions(
-    optimizer: Optimizer, order: int, shifted: bool, formulas: tuple[Expr, ...]
+    method: Method, order: int, shifted: bool, formulas: tuple[Expr, ...]
 ) -> tuple[Assumption, ...]:
     """What the results to the given order in h rest on; ``formulas`` are searched for poles at equal decays."""
     return (
-        *_decays(optimizer),
-        *_distinct_decays(optimizer, formulas),
+        *_decays(method),
+        *_distinct_decays(method, formulas),
         Assumption(f"the loss is {order + 2} times continuously differentiable, with bounded derivatives"),
-        *_smoothness(optimizer, order),
-        *_functions(optimizer, order),
+        *_smoothness(method, order),
+        *_functions(method, order),
         *_start(shifted),
     )
 
 
-def _decays(optimizer: Optimizer) -> list[Assumption]:
-    seen = dict.fromkeys(variable.beta for variable in optimizer.momentum if variable.beta.free_symbols)
-    ranges = {parameter.name: parameter.range for parameter in optimizer.parameters}
-    return [Assumption(f"{beta} lies in {ranges.get(str(beta), '[0, 1)')}") for beta in seen]
+def _decays(method: Method) -> list[Assumption]:
+    decays = dict.fromkeys(decay for channel in method.channels for decay in channel.kernel.decays)
+    return [
+        Assumption(f"{decay} lies in {method.ranges.get(decay, '[0, 1)')}")
+        for decay in decays
+        if decay.free_symbols
+    ]
 
 
-def _distinct_decays(optimizer: Optimizer, formulas: tuple[Expr, ...]) -> list[Assumption]:
+def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> list[Assumption]:
     """A closed form may have ``1/(beta1 - beta2)``: its value where that is zero is a limit."""
     found = []
     for formula in formulas:
         for part in formula.atoms(Pow):
             pole = part.base
             below = isinstance(pole, Add) and part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
-            if below and not _stays_positive(pole, optimizer):
+            if below and not _stays_positive(pole, method):
                 sentence = f"{pole} is not 0 (where it is, derive again with those values set)"
                 found.append(Assumption(sentence))
     return list(dict.fromkeys(found))
 
 
-def _stays_positive(pole: Add, optimizer: Optimizer) -> bool:
+def _stays_positive(pole: Add, method: Method) -> bool:
     """Whether the pole is ``1 - x`` with x a product of decays and numbers below 1, or a sum of positive terms."""
     constant, others = pole.as_coeff_Add()
-    decays = set(scalars_of(optimizer).vanishing) | set(_unit_symbols(optimizer))
+    decays = set(method.numbers.vanishing) | set(_unit_symbols(method))
     if all(term.as_coeff_Mul()[0] > 0 for term in Add.make_args(others)):
         return bool(constant >= 0)
     if isinstance(others, Add):
@@ -69,19 +71,19 @@ def _stays_positive(pole: Add, optimizer: Optimizer) -> bool:
     return bool(constant >= -number > 0) and bases <= decays
 
 
-def _unit_symbols(optimizer: Optimizer) -> list[Symbol]:
-    return [Symbol(p.name) for p in optimizer.parameters if p.range.lower >= 0 and p.range.upper <= 1]
+def _unit_symbols(method: Method) -> list[Symbol]:
+    return [Symbol(p.name) for p in method.parameters if p.range.lower >= 0 and p.range.upper <= 1]
 
 
-def _smoothness(optimizer: Optimizer, order: int) -> list[Assumption]:
+def _smoothness(method: Method, order: int) -> list[Assumption]:
     """Phi and the g_l have to be smooth at the frozen point, also where an entry of the gradient is zero."""
     times = "twice" if order == 1 else f"{order + 1} times"
     found = []
-    for name, expression in _parts(optimizer):
+    for name, expression in _parts(method):
         pending = [expression]
         while pending:
             part = pending.pop()
-            problem = _problem(part, optimizer, order)
+            problem = _problem(part, method, order)
             if problem is not None:
                 found.append(Assumption(f"{name} contains {part}, which {problem}", warning=True))
             smooth_power = isinstance(part, Pow) and isinstance(part.base, Abs) and problem is None
@@ -91,17 +93,17 @@ def _smoothness(optimizer: Optimizer, order: int) -> list[Assumption]:
     return list(dict.fromkeys(found))
 
 
-def _functions(optimizer: Optimizer, order: int) -> list[Assumption]:
+def _functions(method: Method, order: int) -> list[Assumption]:
     times = "twice" if order == 1 else f"{order + 1} times"
-    return [Assumption(f"{function.name} is {times} differentiable") for function in optimizer.functions]
+    return [Assumption(f"{function.name} is {times} differentiable") for function in method.functions]
 
 
-def _parts(optimizer: Optimizer) -> list[tuple[str, Expr]]:
-    variables = [(f"g of momentum {position}", v.g) for position, v in enumerate(optimizer.momentum, start=1)]
-    return [("Phi", optimizer.phi), *variables]
+def _parts(method: Method) -> list[tuple[str, Expr]]:
+    variables = [(f"g of momentum {position}", v.g) for position, v in enumerate(method.channels, start=1)]
+    return [("Phi", method.phi), *variables]
 
 
-def _problem(part: Expr, optimizer: Optimizer, order: int) -> str | None:
+def _problem(part: Expr, method: Method, order: int) -> str | None:
     """What fails where an argument is zero, and what to use instead; None for a smooth part."""
     base, exponent = part.as_base_exp() if isinstance(part, Pow) else (part, Integer(1))
     kinked = isinstance(base, (Abs, sign))
@@ -110,7 +112,7 @@ def _problem(part: Expr, optimizer: Optimizer, order: int) -> str | None:
     if not (kinked or rooted or singular):
         return None
     inner = base.args[0] if kinked or isinstance(part, log) else base
-    if _is_nonzero(inner, optimizer) or _is_smooth_power(inner, exponent, kinked, order):
+    if _is_nonzero(inner, method) or _is_smooth_power(inner, exponent, kinked, order):
         return None
     if isinstance(base, sign):
         return "jumps where its argument is 0; use a smooth sign, x/sqrt(x**2 + eps)"
@@ -137,33 +139,33 @@ def _is_smooth_power(inner: Expr, exponent: Expr, kinked: bool, order: int) -> b
     return bool(total.is_Integer and total % 2 == 0) or bool(total > order + 1)
 
 
-def _is_nonzero(expression: Expr, optimizer: Optimizer) -> bool:
+def _is_nonzero(expression: Expr, method: Method) -> bool:
     """Whether the expression is known to keep away from zero at every frozen point."""
-    frozen = at_frozen_point(expression, optimizer, gains(optimizer))
-    return frozen != 0 and _bound(frozen, optimizer) > 0
+    frozen = at_frozen_point(expression, method, gains(method))
+    return frozen != 0 and _bound(frozen, method) > 0
 
 
-def _bound(expression: Expr, optimizer: Optimizer) -> int:
+def _bound(expression: Expr, method: Method) -> int:
     """1 for what is known to be positive, 0 for what is known to be no less than zero, -1 for all else."""
     if is_scalar(expression):
-        return _scalar_bound(expression, optimizer)
+        return _scalar_bound(expression, method)
     if isinstance(expression, Abs):
         return 0
     if isinstance(expression, Add):
-        bounds = [_bound(term, optimizer) for term in expression.args]
+        bounds = [_bound(term, method) for term in expression.args]
         return max(bounds) if min(bounds) >= 0 else -1
     if isinstance(expression, Mul):
-        return min(_bound(factor, optimizer) for factor in expression.args)
+        return min(_bound(factor, method) for factor in expression.args)
     if isinstance(expression, Pow):
-        inner = _bound(expression.base, optimizer)
+        inner = _bound(expression.base, method)
         even = bool(expression.exp.is_Integer and expression.exp % 2 == 0)
         return inner if inner >= 0 else (0 if even else -1)
     return 1 if expression.func in (exp, cosh) else -1
 
 
-def _scalar_bound(scalar: Expr, optimizer: Optimizer) -> int:
+def _scalar_bound(scalar: Expr, method: Method) -> int:
     """By the numbers at the defaults, at a few steps: a scalar of a declaration keeps its sign."""
-    values = {Symbol(p.name): p.default for p in optimizer.parameters}
+    values = {Symbol(p.name): p.default for p in method.parameters}
     found = [scalar.xreplace({**values, STEP: Integer(step)}).evalf(15) for step in (0, 1, 7)]
     if not all(value.is_Number and value.is_finite for value in found):
         return -1

@@ -1,6 +1,8 @@
-"""The correction of memory at step n, first order in h.  The limit of many steps is in :mod:`.orders`.
+"""The correction of memory at step n, first order in h.  The limit of many steps is in :mod:`.expansion`.
 
-M^(n)(theta) = h DPhi(gbar)[ b_1 Dg_1[S_1], ..., b_L Dg_L[S_L] ]        (MATH.md section 2)
+    M^(n)(theta) = h DPhi(gbar)[ scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L] ]        (mathematics.md section 2)
+
+with S_l the sum over the past of the kernel's shape, scale_l the factor in front of it.
 """
 
 from __future__ import annotations
@@ -9,31 +11,29 @@ from functools import lru_cache
 
 from sympy import Expr
 
-from symmem.algebra.atoms import LR, momentum_symbol
+from symmem.algebra.atoms import LR
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.gains import Gain, at_frozen_point, gains
+from symmem.derivation.gains import at_frozen_point, gains, scales
 from symmem.derivation.history import past_sum
-from symmem.method.numbers import scalars_of
+from symmem.method.method import Method
 
 
 @lru_cache(maxsize=256)
-def finite_correction(optimizer: Optimizer) -> Expr:
+def finite_correction(method: Method) -> Expr:
     """``M^(n)(theta)`` for symbolic n, h included."""
-    now = gains(optimizer)
-    sums = tuple(past_sum(optimizer, gain) for gain in now)
-    return LR * group(contributions(optimizer, now, sums), scalars_of(optimizer))
+    sums = tuple(past_sum(method, channel.kernel.shape) for channel in method.channels)
+    return LR * group(contributions(method, sums), method.numbers)
 
 
-def contributions(optimizer: Optimizer, values: tuple[Gain, ...], sums: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """``b_l d_l Phi(gbar)[Dg_l[S_l]]``, one for each momentum variable that remembers."""
+def contributions(method: Method, sums: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """``scale_l d_l Phi(gbar)[Dg_l[S_l]]``, one for each channel that remembers."""
     parts = []
-    for position, (variable, gain, past) in enumerate(zip(optimizer.momentum, values, sums, strict=True), 1):
+    for channel, scale, past in zip(method.channels, scales(method), sums, strict=True):
         if past == 0:
             continue
-        moved = derivative(variable.g, along(past))
+        moved = derivative(channel.g, along(past))
         if moved != 0:
-            change = derivative(optimizer.phi, {momentum_symbol(position): gain.b * moved})
-            parts.append(at_frozen_point(change, optimizer, values))
+            change = derivative(method.phi, {channel.symbol: scale * moved})
+            parts.append(at_frozen_point(change, method, gains(method)))
     return tuple(parts)

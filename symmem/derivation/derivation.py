@@ -1,4 +1,4 @@
-"""The Derivation: everything that symmem knows about one optimizer, computed part by part on first use."""
+"""The Derivation: everything that symmem knows about one method, computed part by part on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.assumptions import Assumption, assumptions
 from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.correction import finite_correction
@@ -23,6 +22,8 @@ from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.start import shift
 from symmem.documents.notebook import html_view
 from symmem.errors import DerivationError
+from symmem.method.method import Declared, Method
+from symmem.method.reading import method_of
 from symmem.notation.latex import latex
 
 LONGEST_WRITTEN_SUM = 8
@@ -51,22 +52,27 @@ class Derivation:
     assumptions          what all of this rests on
     """
 
-    optimizer: Optimizer
+    method: Method
     order: int = 1
+
+    @property
+    def optimizer(self) -> Declared:
+        """The declaration that the method was read from, for those who name it and print it."""
+        return self.method.optimizer
 
     @cached_property
     def F(self) -> Expr:
-        return frozen_update(self.optimizer, gains(self.optimizer))
+        return frozen_update(self.method, gains(self.method))
 
     @cached_property
     def M(self) -> Expr:
         if self.order > 2:
             raise DerivationError(
-                f"{self.optimizer.name}: symbolic n is known to order 2, not {self.order}; "
+                f"{self.method.name}: symbolic n is known to order 2, not {self.order}; "
                 "ask for the limit (--limit) or for a step (--at-step N)"
             )
-        first = finite_correction(self.optimizer)
-        return first if self.order == 1 else first + LR**2 * second_coefficient(self.optimizer)
+        first = finite_correction(self.method)
+        return first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
 
     @cached_property
     def limit(self) -> MemorylessIteration:
@@ -75,21 +81,21 @@ class Derivation:
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...]:
-        series = expansion(self.optimizer, self.order)
+        series = expansion(self.method, self.order)
         return tuple(series.memoryless(j) for j in range(self.order + 1))
 
     @cached_property
     def modified_equation(self) -> tuple[Expr, ...]:
-        series = expansion(self.optimizer, self.order)
+        series = expansion(self.method, self.order)
         return tuple(series.modified_equation(j) for j in range(self.order + 1))
 
     @cached_property
     def _loss_or_obstruction(self) -> ModifiedLoss | Obstruction:
-        return modified_loss(self.optimizer, self.order)
+        return modified_loss(self.method, self.order)
 
     @cached_property
     def flow_loss(self) -> ModifiedLoss | Obstruction:
-        return modified_flow_loss(self.optimizer, self.order)
+        return modified_flow_loss(self.method, self.order)
 
     @property
     def modified_loss(self) -> ModifiedLoss | None:
@@ -103,26 +109,25 @@ class Derivation:
 
     @cached_property
     def shift(self) -> tuple[Expr, ...]:
-        first = shift(self.optimizer)
-        return (first,) if self.order == 1 else (first, second_shift(self.optimizer))
+        first = shift(self.method)
+        return (first,) if self.order == 1 else (first, second_shift(self.method))
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
-        shifted = not all(gain.is_constant for gain in gains(self.optimizer))
-        formulas = (self.F, finite_correction(self.optimizer))
-        return assumptions(self.optimizer, self.order, shifted, formulas)
+        formulas = (self.F, finite_correction(self.method))
+        return assumptions(self.method, self.order, not self.method.is_settled, formulas)
 
     @cached_property
     def quadratic(self) -> Quadratic:
         """The iteration on a quadratic loss, summed to all orders; for methods linear in the gradient."""
-        return quadratic(self.optimizer, self.order)
+        return quadratic(self.method, self.order)
 
     def at(self, step: int) -> MemorylessIteration:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
         if step < 0:
-            raise DerivationError(f"{self.optimizer.name}: step {step}: steps count from 0")
+            raise DerivationError(f"{self.method.name}: step {step}: steps count from 0")
         if self.order > 2:
-            first, *rest = coefficients_at_step(self.optimizer, self.order, step)
+            first, *rest = coefficients_at_step(self.method, self.order, step)
             return MemorylessIteration(first, _powers_of_h(rest))
         return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
 
@@ -141,11 +146,11 @@ class Derivation:
         return html_view(self)
 
 
-def derive(optimizer: Optimizer, order: int = 1) -> Derivation:
+def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
-    return Derivation(optimizer, order)
+    return Derivation(method_of(optimizer), order)
 
 
 def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:

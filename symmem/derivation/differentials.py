@@ -1,6 +1,6 @@
 """Elementary differentials: the vectors that the trees stand for.
 
-    F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (scale_l g_l)(theta)[F(t_1), ..., F(t_m)]
+    F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (normaliser_l g_l)(theta)[F(t_1), ..., F(t_m)]
 
 and ``F(single step node) = Phi(gbar)``.  Each derivative is taken once, with slots for its directions; the trees
 fill the slots, so that the results share their parts.
@@ -14,9 +14,8 @@ from symmem.algebra.directional import along, derivative
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.trees import Branch, Labels, Shape, Tree
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.channels import channels_of
-from symmem.method.numbers import scalars_of
+from symmem.derivation.gains import limit_gains
+from symmem.method.method import Method
 
 
 def slot(position: int) -> Expr:
@@ -25,13 +24,15 @@ def slot(position: int) -> Expr:
 
 
 class Differentials:
-    """The elementary differentials of one optimizer, each computed once."""
+    """The elementary differentials of one method, each computed once."""
 
-    def __init__(self, optimizer: Optimizer) -> None:
-        self._scalars = scalars_of(optimizer)
-        self._system = channels_of(optimizer)
+    def __init__(self, method: Method) -> None:
+        self._scalars = method.numbers
+        self._system = method
         self._known: dict[Tree | Branch, Expr] = {}
-        self._frozen = {channel.symbol: channel.gain * channel.g for channel in self._system.channels}
+        self._frozen = {
+            c.symbol: gain * c.g for c, gain in zip(method.channels, limit_gains(method), strict=True)
+        }
         self._step_templates: dict[Labels, Expr] = {(): self._system.phi}
         self._frozen_steps: dict[Labels, Expr] = {}
         self._branch_templates: dict[tuple[int, int], Expr] = {}
@@ -79,11 +80,11 @@ class Differentials:
         return self._frozen_steps[labels]
 
     def _branch_template(self, label: int, arity: int) -> Expr:
-        """``D^m (scale g)[slot_0, ..., slot_{m-1}]``."""
+        """``D^m (normaliser g)[slot_0, ..., slot_{m-1}]``."""
         if (label, arity) not in self._branch_templates:
             channel = self._system.channels[label]
             if arity == 0:
-                found = channel.scale * channel.g
+                found = self._scalars.tidy(channel.kernel.normaliser) * channel.g
             else:
                 lower = self._branch_template(label, arity - 1)
                 found = derivative(lower, along(slot(arity - 1))) if lower != 0 else S.Zero

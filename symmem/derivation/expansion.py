@@ -18,11 +18,12 @@ from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, quotient
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.trees import Tree, trees
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.channels import channels_of
 from symmem.derivation.differentials import Differentials
-from symmem.derivation.recursion import Coefficients, Number
-from symmem.method.numbers import scalars_of
+from symmem.derivation.gains import limit_gains
+from symmem.derivation.recursion import Coefficients
+from symmem.method.kernel import Number
+from symmem.method.merging import merged
+from symmem.method.method import Method
 
 Numbers = tuple[tuple[Number, Fraction], ...]
 """A sum of ring elements with rational factors."""
@@ -39,9 +40,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Expansion:
-    """The trees of an optimizer up to a size, with their coefficients, and what the trees stand for."""
+    """The trees of a method up to a size, with their coefficients, and what the trees stand for."""
 
-    optimizer: Optimizer
+    method: Method
     coefficients: Coefficients
     differentials: Differentials
     terms: tuple[tuple[Term, ...], ...]
@@ -56,7 +57,7 @@ class Expansion:
         return self._assembled((term.tree, term.flow) for term in self.terms[order])
 
     def _assembled(self, parts: Iterable[tuple[Tree, Numbers]]) -> Expr:
-        scalars = scalars_of(self.optimizer)
+        scalars = self.method.numbers
         contributions = []
         for tree, numbers in parts:
             scalar = written(self.coefficients, numbers, scalars)
@@ -66,17 +67,19 @@ class Expansion:
 
 
 @lru_cache(maxsize=64)
-def expansion(optimizer: Optimizer, order: int) -> Expansion:
-    """The expansion of an optimizer to the given power of h."""
-    differentials = Differentials(optimizer)
+def expansion(method: Method, order: int) -> Expansion:
+    """The expansion of a method to the given power of h."""
+    limit_gains(method)
+    one = merged(method)
+    differentials = Differentials(one)
     by_size = trees(differentials.shape, order + 1)
-    coefficients = Coefficients(channels_of(optimizer).channels)
+    coefficients = Coefficients(tuple(channel.kernel for channel in one.channels))
     increments = coefficients.solve(by_size)
     terms = tuple(
         tuple(_term(tree, increments[tree], coefficients) for tree in by_size[size])
         for size in range(1, order + 2)
     )
-    return Expansion(optimizer, coefficients, differentials, terms)
+    return Expansion(method, coefficients, differentials, terms)
 
 
 def _term(tree: Tree, increment: list[Number], coefficients: Coefficients) -> Term:
@@ -87,7 +90,7 @@ def _term(tree: Tree, increment: list[Number], coefficients: Coefficients) -> Te
 
 
 def written(coefficients: Coefficients, numbers: Iterable[tuple[Number, Fraction]], scalars: Scalars) -> Expr:
-    """A sum of ring elements with rational factors as a scalar of the optimizer, decay by decay."""
+    """A sum of ring elements with rational factors as a scalar of the method, decay by decay."""
     added: dict[tuple[int, ...], Fraction] = {}
     for number, share in numbers:
         for exponents, value in number.to_dict().items():
@@ -103,14 +106,13 @@ def written(coefficients: Coefficients, numbers: Iterable[tuple[Number, Fraction
 def _evaluated(
     coefficients: Coefficients, terms: dict[tuple[int, ...], Fraction], scalars: Scalars
 ) -> Quotient:
-    """The value of an integer polynomial at ``v = beta/(1 - beta)`` and at the weights, over one denominator."""
+    """The value of an integer polynomial at the kernels' generators, over one denominator."""
     fractions = []
-    for kind, expression in coefficients.generators:
-        element = scalars.field.read(expression)
+    for generator in coefficients.generators:
+        element = scalars.field.read(generator)
         if element is None:
-            raise ValueError(f"{expression} is not in the optimizer's field")
-        below = element.denominator - element.numerator if kind == "v" else element.denominator
-        fractions.append((element.numerator, below))
+            raise ValueError(f"{generator} is not in the method's field")
+        fractions.append((element.numerator, element.denominator))
     degrees = [max(exponents[i] for exponents in terms) for i in range(len(fractions))]
     common = lcm(*(value.denominator for value in terms.values()))
     total = scalars.field.number(0).numerator

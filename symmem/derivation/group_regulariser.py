@@ -18,10 +18,10 @@ from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.potentials import potential
 from symmem.algebra.reals import substituted
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.modified_loss import EXACT, ModifiedLoss, modified_loss, preconditioner_of
 from symmem.derivation.parameter_groups import group_form
 from symmem.errors import DerivationError
+from symmem.method.method import Method
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Regulariser:
     regime: str
 
 
-def regulariser(optimizer: Optimizer) -> Regulariser | None:
+def regulariser(method: Method) -> Regulariser | None:
     """The regulariser, or None where memory adds no gradient times the preconditioner."""
-    form = group_form(optimizer)
+    form = group_form(method)
     try:
-        settled = modified_loss(optimizer, 1)
+        settled = modified_loss(method, 1)
     except DerivationError:  # there is no limit
         return None
     if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_ways:

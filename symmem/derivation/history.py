@@ -1,7 +1,8 @@
 """Sums over the past: how far the iterate k steps ago lies from the present one, weighted by the memory.
 
-S_l = sum_{k=1..n} beta_l^k sum_{s=n-k..n-1} F^(s) = sum_{s=0..n-1} w_l(n, s) F^(s),
-w_l(n, s) = beta_l^(n-s) (1 - beta_l^(s+1)) / (1 - beta_l)
+    S = sum_{k=1..n} c(n, k) sum_{s=n-k..n-1} F^(s) = sum_{s=0..n-1} tail(n, s) F^(s)        (mathematics.md section 2)
+
+for the shape c of a kernel: its weights without the factor in front.
 """
 
 from __future__ import annotations
@@ -11,29 +12,24 @@ from sympy import Add, Expr, Mul, S, Sum, Symbol
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.scalars import Scalars
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.gains import Gain, frozen_update, gains
-from symmem.method.numbers import scalars_of
+from symmem.derivation.gains import frozen_update, gains
+from symmem.method.kernel import Kernel
+from symmem.method.method import Method
 
 EARLIER = Symbol("r")
 """The index of a sum inside a sum over past steps."""
 
 
-def weight(beta: Expr) -> Expr:
-    """``w(n, s) = sum_{k=n-s..n} beta^k``."""
-    return beta ** (STEP - PAST) * (1 - beta ** (PAST + 1)) / (1 - beta)
-
-
-def past_sum(optimizer: Optimizer, gain: Gain) -> Expr:
-    """``S_l`` for finite n: closed where the sums close, with explicit finite sums where they do not."""
-    if not gain.has_memory:
+def past_sum(method: Method, shape: Kernel) -> Expr:
+    """``S`` for finite n: closed where the sums close, with explicit finite sums where they do not."""
+    if not shape.has_memory:
         return S.Zero
-    return sum_over_past(Add(*past_terms(optimizer)), gain.beta, scalars_of(optimizer))
+    return sum_over_past(Add(*past_terms(method)), shape, method.numbers)
 
 
-def sum_over_past(summand: Expr, beta: Expr, scalars: Scalars) -> Expr:
-    """``sum_{s=0..n-1} w(n, s) summand(s)`` for the decay beta, term by term."""
-    factor = weight(beta)
+def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
+    """``sum_{s=0..n-1} tail(n, s) summand(s)``, term by term."""
+    factor = shape.tail(STEP, PAST)
     closed, open_ = [], []
     # A vector that does not depend on s stays whole: it then needs one product with the Hessian.
     whole = PAST not in summand.free_symbols
@@ -48,14 +44,13 @@ def sum_over_past(summand: Expr, beta: Expr, scalars: Scalars) -> Expr:
     return collect(Add(*closed), scalars)
 
 
-def past_terms(optimizer: Optimizer) -> tuple[Expr, ...]:
+def past_terms(method: Method) -> tuple[Expr, ...]:
     """``F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
 
     Where no gain depends on the step, F stays one term: its memory needs one product with the Hessian.
     """
-    now = gains(optimizer)
-    update = frozen_update(optimizer, now)
-    if all(gain.is_constant for gain in now):
+    update = frozen_update(method, gains(method))
+    if method.is_settled:
         return (update,)
     return terms_of(distribute(update.xreplace({STEP: PAST})))
 

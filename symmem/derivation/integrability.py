@@ -17,10 +17,10 @@ from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.channels import channels_of, is_linear
 from symmem.derivation.expansion import Expansion, Numbers, written
-from symmem.method.numbers import scalars_of
+from symmem.derivation.gains import limit_gains
+from symmem.method.merging import merged
+from symmem.method.method import Method
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Obstruction:
     order: int = 1
 
 
-def gradient_gain(optimizer: Optimizer) -> Expr | None:
+def gradient_gain(method: Method) -> Expr | None:
     """The scalar c with ``Phi(gbar) = c grad`` for a method linear in the gradient; None for all others."""
-    system = channels_of(optimizer)
-    if not is_linear(system) or len(system.channels) != 1:
+    one = merged(method)
+    if not one.is_linear or len(one.channels) != 1:
         return None
-    channel = system.channels[0]
-    slope = derivative(system.phi, {channel.symbol: S.One})
-    gain = collect(slope * channel.gain * channel.g / GRAD, scalars_of(optimizer))
+    channel = one.channels[0]
+    slope = derivative(one.phi, {channel.symbol: S.One})
+    gain = collect(slope * limit_gains(one)[0] * channel.g / GRAD, method.numbers)
     return gain if is_scalar(gain) else None
 
 
@@ -50,7 +50,7 @@ def potential_of_order(
 
     ``numbers[i]`` are the coefficients, symmetry included, of the i-th tree of the order.
     """
-    scalars = scalars_of(expansion.optimizer)
+    scalars = expansion.method.numbers
     classes: dict[Rooted, list[tuple[Rooted, int, Expr]]] = {}
     for term, number in zip(expansion.terms[order], numbers, strict=True):
         symmetry = term.tree.symmetry

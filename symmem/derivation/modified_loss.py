@@ -21,10 +21,9 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.potentials import potential
 from symmem.algebra.reals import substituted
 from symmem.algebra.scalars import Scalars
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
 from symmem.derivation.integrability import Obstruction, gradient_gain, potential_of_order
-from symmem.method.numbers import scalars_of
+from symmem.method.method import Method
 
 EXACT = "exact"
 
@@ -44,22 +43,22 @@ class ModifiedLoss:
     rate: str | None = None
 
 
-def modified_loss(optimizer: Optimizer, order: int) -> ModifiedLoss | Obstruction:
+def modified_loss(method: Method, order: int) -> ModifiedLoss | Obstruction:
     """The modified loss of the memoryless iteration to the given power of h, or what prevents it."""
-    gain = gradient_gain(optimizer)
-    series = expansion(optimizer, order)
+    gain = gradient_gain(method)
+    series = expansion(method, order)
     if gain is not None:
         return _by_trees(series, order, gain, lambda term: term.step)
-    return _by_terms(optimizer, [series.memoryless(j) for j in range(order + 1)])
+    return _by_terms(method, [series.memoryless(j) for j in range(order + 1)])
 
 
-def modified_flow_loss(optimizer: Optimizer, order: int) -> ModifiedLoss | Obstruction:
+def modified_flow_loss(method: Method, order: int) -> ModifiedLoss | Obstruction:
     """The loss whose gradient flow ``theta' = -P grad Lhat`` is the modified equation, or what prevents it."""
-    gain = gradient_gain(optimizer)
-    series = expansion(optimizer, order)
+    gain = gradient_gain(method)
+    series = expansion(method, order)
     if gain is not None:
         return _by_trees(series, order, gain, lambda term: tuple((x, -share) for x, share in term.flow))
-    return _by_terms(optimizer, [-series.modified_equation(j) for j in range(order + 1)])
+    return _by_terms(method, [-series.modified_equation(j) for j in range(order + 1)])
 
 
 def _by_trees(
@@ -74,13 +73,13 @@ def _by_trees(
     return ModifiedLoss(Add(*parts), gain)
 
 
-def _by_terms(optimizer: Optimizer, fields: list[Expr]) -> ModifiedLoss | Obstruction:
-    scalars = scalars_of(optimizer)
+def _by_terms(method: Method, fields: list[Expr]) -> ModifiedLoss | Obstruction:
+    scalars = method.numbers
     exact = _attempt(fields, EXACT, scalars)
     if isinstance(exact, ModifiedLoss):
         return exact
     occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
-    for parameter in optimizer.parameters:
+    for parameter in method.parameters:
         small = Symbol(parameter.name)
         may_vanish = parameter.range.lower == 0 and parameter.range.lower_open and small not in scalars.decays
         if not (may_vanish and small in occurring):

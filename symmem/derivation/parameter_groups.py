@@ -2,35 +2,35 @@
 
 Each group has its rate, its parameters and the number n of updates that it has made.  For a group i
 
-    theta_i <- theta_i - lr_i (F_i + M_i),        M_i = DPhi(gbar)[b_1 Dg_1[S_1], ..., b_L Dg_L[S_L]],
-    S_l on group j = lr_j sum_s w(s) F_j^(s),     w(s) = sum_{k=n_j-s..n_i} beta_l^k,     max(0, n_j-n_i) <= s < n_j,
+    theta_i <- theta_i - lr_i (F_i + M_i),        M_i = DPhi(gbar)[scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L]],
+    S_l on group j = lr_j sum_s w(s) F_j^(s),     w(s) = sum_{k=n_j-s..n_i} shape_l(n_i, k),
 
-with Phi, b_l and beta_l of group i, and ``Dg_l[S] = (dg_l/dgrad) D2L[S] + (dg_l/dtheta) S``: every rate stands inside
-the Hessian-vector product.  The sums over s are numbers, taken when the groups are known.
+summed over max(0, n_j-n_i) <= s < n_j, with Phi and the kernels ``scale_l shape_l`` of group i, and
+``Dg_l[S] = (dg_l/dgrad) D2L[S] + (dg_l/dtheta) S``: every rate stands inside the Hessian-vector product.
+The sums over s are numbers, taken when the groups are known.
 """
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Symbol
 
-from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, momentum_symbol, split_scalar, terms_of
+from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, split_scalar, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.grouping import group
+from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.differentials import slot
-from symmem.derivation.gains import Gain, gains, limit_gains, scalar_limit
+from symmem.derivation.gains import Gains, gains, scales, unsettled
 from symmem.derivation.history import past_terms
-from symmem.errors import DerivationError
-from symmem.method.numbers import scalars_of
+from symmem.method.kernel import Kernel
+from symmem.method.method import Method
 
 RATES = slot(-1)
 """A vector of rates, one for each entry: a constant to every rule of the algebra."""
@@ -47,15 +47,21 @@ class StepScalar:
 
 @dataclass(frozen=True)
 class Memory:
-    """All momentum variables with one decay: they see the same sum S over the past.
+    """All channels whose kernels have one shape: they see the same sum S over the past.
 
     ``product`` stands for D2L[S], ``way`` for S itself; both are given up to the number ``scale``.
     """
 
-    decay: Expr
+    shape: Kernel
     product: Expr
     way: Expr
     scale: Symbol
+
+    @property
+    def decay(self) -> Expr:
+        """Of a geometric shape: what a step takes from it."""
+        (decay,) = self.shape.decays
+        return decay
 
 
 @dataclass(frozen=True)
@@ -84,39 +90,31 @@ class GroupForm:
 
 
 @lru_cache(maxsize=64)
-def group_form(optimizer: Optimizer) -> GroupForm:
-    """The update of a parameter group of this optimizer."""
-    values, scalars = _named_gains(optimizer)
-    memories = _memories(optimizer)
-    field = _field(optimizer, scalars, memories)
-    frozen = {
-        momentum_symbol(position): gain.value * variable.g
-        for position, (gain, variable) in enumerate(zip(values, optimizer.momentum, strict=True), start=1)
-    }
+def group_form(method: Method) -> GroupForm:
+    """The update of a parameter group of this method."""
+    values, factors, scalars = _named_gains(method)
+    memories = _memories(method)
+    field = _field(method, scalars, memories)
+    frozen = {channel.symbol: gain * channel.g for gain, channel in zip(values, method.channels, strict=True)}
     corrections = []
     for memory in memories:
         parts = []
-        for position, (variable, gain) in enumerate(zip(optimizer.momentum, values, strict=True), start=1):
-            if variable.beta == memory.decay:
-                moved = derivative(variable.g, {THETA: memory.way, GRAD: memory.product})
-                change = derivative(optimizer.phi, {momentum_symbol(position): gain.b * memory.scale * moved})
+        for channel, factor in zip(method.channels, factors, strict=True):
+            if channel.kernel.shape == memory.shape:
+                moved = derivative(channel.g, {THETA: memory.way, GRAD: memory.product})
+                change = derivative(method.phi, {channel.symbol: factor * memory.scale * moved})
                 parts.append(collect(substituted(change, frozen), field))
         corrections.append(_without_cancellation(parts, field))
-    memoryless = collect(substituted(optimizer.phi, frozen), field)
-    past, past_scalars, is_linear = _past(optimizer, memoryless, scalars)
+    memoryless = collect(substituted(method.phi, frozen), field)
+    past, past_scalars, is_linear = _past(method, memoryless, scalars)
     used = Add(memoryless, *corrections).free_symbols
     scalars = tuple(scalar for scalar in scalars if scalar.name in used)
     return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars, field)
 
 
-def with_rates(optimizer: Optimizer) -> Optimizer:
-    """``Phi -> RATES * Phi`` with h = 1: at any order, rates that differ from entry to entry stand where they belong.
-
-    No declaration can name a constant vector, so that the copy does not pass the checks of a declaration again.
-    """
-    rated = copy(optimizer)
-    object.__setattr__(rated, "phi", RATES * optimizer.phi)
-    return rated
+def with_rates(method: Method) -> Method:
+    """``Phi -> RATES * Phi`` with h = 1: rates that differ between entries stand where they belong, at any order."""
+    return replace(method, phi=RATES * method.phi)
 
 
 def _without_cancellation(parts: list[Expr], field: Scalars) -> Expr:
@@ -129,56 +127,54 @@ def _without_cancellation(parts: list[Expr], field: Scalars) -> Expr:
     return divided if shorter else plain
 
 
-def _field(optimizer: Optimizer, scalars: tuple[StepScalar, ...], memories: tuple[Memory, ...]) -> Scalars:
-    """The scalars of the optimizer in which what depends on the step is a name."""
-    names = [Symbol(parameter.name) for parameter in optimizer.parameters]
+def _field(method: Method, scalars: tuple[StepScalar, ...], memories: tuple[Memory, ...]) -> Scalars:
+    """The scalars of the method in which what depends on the step is a name."""
+    names = [Symbol(parameter.name) for parameter in method.parameters]
     names += [scalar.name for scalar in scalars] + [memory.scale for memory in memories]
-    constant = [gain.value for gain in gains(optimizer) if gain.is_constant]
-    return Scalars(exponential_field([*names, *constant, optimizer.phi]), frozenset())
+    constant = [gain for gain in gains(method) if STEP not in gain.free_symbols]
+    return Scalars(exponential_field([*names, *constant, method.phi]), frozenset())
 
 
-def _named_gains(optimizer: Optimizer) -> tuple[tuple[Gain, ...], tuple[StepScalar, ...]]:
-    """The gains with a name in the place of every number that depends on the step; the names' meanings."""
+def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
+    """Gains and factors with a name in the place of every number that depends on the step; the names' meanings."""
     scalars: list[StepScalar] = []
-    try:
-        limits: tuple[Gain | None, ...] = limit_gains(optimizer)
-    except DerivationError:
-        limits = (None,) * len(optimizer.momentum)
+    settles = unsettled(method) is None
 
-    def named(stem: str, at_step: Expr, limit: Expr | None) -> Expr:
+    def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        scalars.append(StepScalar(free_name(stem, optimizer), at_step, limit))
+        limit = scalar_limit(at_step, method.numbers) if settles else None
+        scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 
-    values = []
-    for position, (gain, limit) in enumerate(zip(gains(optimizer), limits, strict=True), start=1):
-        b = named(f"b{position}", gain.b, limit and limit.b)
-        values.append(Gain(gain.beta, b, named(f"gain{position}", gain.value, limit and limit.value)))
-    return tuple(values), tuple(scalars)
+    values, factors = [], []
+    for position, (gain, factor) in enumerate(zip(gains(method), scales(method), strict=True), start=1):
+        factors.append(named(f"b{position}", factor))
+        values.append(named(f"gain{position}", gain))
+    return tuple(values), tuple(factors), tuple(scalars)
 
 
-def _memories(optimizer: Optimizer) -> tuple[Memory, ...]:
-    """One for each decay of a variable that remembers something that moves."""
-    moving = [v.beta for v in optimizer.momentum if v.beta != 0 and v.g.has(THETA, GRAD)]
+def _memories(method: Method) -> tuple[Memory, ...]:
+    """One for each shape of a channel that remembers something that moves."""
+    moving = [c.kernel.shape for c in method.channels if c.kernel.has_memory and c.g.has(THETA, GRAD)]
     return tuple(
-        Memory(decay, slot(2 * k), slot(2 * k + 1), free_name(f"scale{k + 1}", optimizer))
-        for k, decay in enumerate(dict.fromkeys(moving))
+        Memory(shape, slot(2 * k), slot(2 * k + 1), free_name(f"scale{k + 1}", method))
+        for k, shape in enumerate(dict.fromkeys(moving))
     )
 
 
 def _past(
-    optimizer: Optimizer, memoryless: Expr, scalars: tuple[StepScalar, ...]
+    method: Method, memoryless: Expr, scalars: tuple[StepScalar, ...]
 ) -> tuple[Expr, tuple[StepScalar, ...], bool]:
     """``F^(s)``, the numbers in it that depend on the step, and whether it is linear in them."""
     used = tuple(scalar for scalar in scalars if scalar.name in memoryless.free_symbols)
-    terms = [split_scalar(term) for term in past_terms(optimizer)]
+    terms = [split_scalar(term) for term in past_terms(method)]
     if not used or any(PAST in vector.free_symbols for _, vector in terms):
         return memoryless, used, False
     coefficients: dict[Expr, list[Expr]] = {}
     for scalar, vector in terms:
         coefficients.setdefault(vector, []).append(scalar)
-    field = scalars_of(optimizer)
+    field = method.numbers
     shares = []
     for position, parts in enumerate(coefficients.values(), start=1):
         share = field.add(parts).xreplace({PAST: STEP})
@@ -186,15 +182,15 @@ def _past(
             limit = scalar_limit(share, field)
         except NoLimitError:
             limit = None
-        shares.append(StepScalar(free_name(f"share{position}", optimizer), share, limit))
+        shares.append(StepScalar(free_name(f"share{position}", method), share, limit))
     past = Add(*(Mul(share.name, vector) for share, vector in zip(shares, coefficients, strict=True)))
     return past, tuple(shares), True
 
 
-def free_name(stem: str, optimizer: Optimizer) -> Symbol:
+def free_name(stem: str, method: Method) -> Symbol:
     """The stem, with underscores where a parameter or a function has this name."""
-    taken = {parameter.name for parameter in optimizer.parameters}
-    taken |= {function.name for function in optimizer.functions}
+    taken = {parameter.name for parameter in method.parameters}
+    taken |= {function.name for function in method.functions}
     while stem in taken:
         stem += "_"
     return Symbol(stem)

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import mpmath
-from sympy import Add, Expr, Mul, Poly, Pow, Rational, S, Symbol, sqrt
+from sympy import Expr, Poly, Pow, Rational, S, Symbol, sqrt
 
-from symmem.algebra.atoms import LR
+from symmem.algebra.atoms import GRAD, LR
+from symmem.algebra.directional import derivative
+from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.channels import channels_of
 from symmem.derivation.integrability import gradient_gain
 from symmem.errors import DerivationError
-from symmem.method.numbers import scalars_of
+from symmem.method.merging import merged
+from symmem.method.method import Method
 
 EIGENVALUE = Symbol("a")
 MULTIPLIER = Symbol("mu")
@@ -46,26 +47,24 @@ class Quadratic:
     values: tuple[tuple[str, Rational], ...]
 
 
-def quadratic(optimizer: Optimizer, order: int) -> Quadratic:
+def quadratic(method: Method, order: int) -> Quadratic:
     """The summed form of a method linear in the gradient; its series to ``(lr a)^(order + 1)``."""
-    gain = gradient_gain(optimizer)
-    if gain is None:
+    if gradient_gain(method) is None:
         raise DerivationError(
-            f"{optimizer.name}: --quadratic needs an update that is linear in the gradient, with no other variable"
+            f"{method.name}: --quadratic needs an update that is linear in the gradient, with no other variable"
         )
-    if {"a", "mu"} & {parameter.name for parameter in optimizer.parameters}:
+    if {"a", "mu"} & {parameter.name for parameter in method.parameters}:
         raise DerivationError(
-            f"{optimizer.name}: --quadratic writes a and mu; rename the parameter of that name"
+            f"{method.name}: --quadratic writes a and mu; rename the parameter of that name"
         )
-    forces = _forces(optimizer, gain)
-    equation = _equation(forces)
-    scalars = scalars_of(optimizer)
-    steps = _series(optimizer, forces, order + 1)
+    equation = _equation(_response(method))
+    scalars = method.numbers
+    steps = _series(method, equation, order + 1)
     logs = _logarithm(steps, scalars.field.number(0), scalars.field.number(1))
     discriminant = (
         Poly(equation, MULTIPLIER).discriminant() if Poly(equation, MULTIPLIER).degree() > 1 else S.One
     )
-    values = tuple((parameter.name, parameter.default) for parameter in optimizer.parameters)
+    values = tuple((parameter.name, parameter.default) for parameter in method.parameters)
     return Quadratic(
         equation.as_expr(),
         _slow_root(equation),
@@ -77,26 +76,19 @@ def quadratic(optimizer: Optimizer, order: int) -> Quadratic:
     )
 
 
-def _forces(optimizer: Optimizer, gain: Expr) -> tuple[tuple[Expr, Expr], ...]:
-    """Pairs (w_i, beta_i): ``W(z) = sum_i w_i (1 - beta_i)/(1 - beta_i z)``, the w_i adding up to the whole gain."""
-    channel = channels_of(optimizer).channels[0]
-    scalars = scalars_of(optimizer)
-    return tuple((scalars.tidy(part * gain / channel.gain), beta) for part, beta in channel.parts)
+def _response(method: Method) -> Expr:
+    """``W(1/mu)``: the kernel's transform, times the factor between the channel and the update."""
+    one = merged(method)
+    (channel,) = one.channels
+    factor = collect(derivative(one.phi, {channel.symbol: S.One}) * channel.g / GRAD, method.numbers)
+    return factor * channel.kernel.transform(1 / MULTIPLIER)
 
 
-def _equation(weights: tuple[tuple[Expr, Expr], ...]) -> Poly:
-    """``(mu - 1) prod (mu - beta_i) + h a sum_i w_i (1 - beta_i) mu prod_{j != i} (mu - beta_j)``, beta_i != 0."""
-    betas = [beta for _, beta in weights if beta != 0]
-    product = Mul(*(MULTIPLIER - beta for beta in betas))
-    forces = []
-    for weight, beta in weights:
-        if beta == 0:
-            forces.append(weight * product)
-        else:
-            others = Mul(*(MULTIPLIER - other for other in betas if other != beta))
-            forces.append(weight * (1 - beta) * MULTIPLIER * others)
-    whole = (MULTIPLIER - 1) * product + PRODUCT * Add(*forces)
-    polynomial = Poly(whole.together().as_numer_denom()[0], MULTIPLIER)
+def _equation(response: Expr) -> Poly:
+    """``mu - 1 + h a W(1/mu) = 0`` times the denominator of W: a monic polynomial in mu, linear in h a."""
+    above, below = response.together().as_numer_denom()
+    whole = ((MULTIPLIER - 1) * below + PRODUCT * above).together().as_numer_denom()[0]
+    polynomial = Poly(whole, MULTIPLIER)
     return Poly([(c / polynomial.LC()).cancel() for c in polynomial.all_coeffs()], MULTIPLIER)
 
 
@@ -107,32 +99,61 @@ def _slow_root(equation: Poly) -> Expr | None:
         return -coefficients[1]
     if len(coefficients) == 3:
         _, linear, constant = coefficients
-        # At h = 0 the roots are 1 and beta < 1: the slow one is the larger.
+        # At h = 0 the roots are 1 and a decay below 1: the slow one is the larger.
         return (-linear + sqrt(Pow(linear, 2) - 4 * constant)) / 2
     return None
 
 
-def _series(optimizer: Optimizer, forces: tuple[tuple[Expr, Expr], ...], order: int) -> list[Quotient]:
-    """``mu_0, ..., mu_order``, by iterating ``y = x sum_i w_i (1 - y)/(1 - y/(1 - beta_i))``, mu = 1 - y."""
-    field = scalars_of(optimizer).field
+def _series(method: Method, equation: Poly, order: int) -> list[Quotient]:
+    """``mu_0, ..., mu_order`` of the slow root ``mu = 1 - y``, by iterating the equation.
+
+    The equation is ``(mu - 1) D(mu) + x N(mu) = 0`` with ``x = h a``, so that ``y = x N(1 - y)/D(1 - y)``; one
+    iteration gives one more coefficient of y.
+    """
+    field = method.numbers.field
     zero, one = field.number(0), field.number(1)
 
-    def read(expression: Expr) -> Quotient:
-        element = field.read(expression)
-        if element is None:
-            raise DerivationError(f"{optimizer.name}: {expression} is not rational in the parameters")
-        return element
+    def read(polynomial: Poly) -> list[Quotient]:
+        elements = [field.read(coefficient) for coefficient in polynomial.all_coeffs()]
+        if any(element is None for element in elements):
+            raise DerivationError(f"{method.name}: {polynomial.as_expr()} is not rational in the parameters")
+        return [element for element in elements if element is not None]
 
-    kernel = [(read(w), one / (one - read(beta))) for w, beta in forces]
+    still = Poly([c.xreplace({LR: S.Zero}) for c in equation.all_coeffs()], MULTIPLIER)
+    below = read(Poly(still, MULTIPLIER).quo(Poly(MULTIPLIER - 1, MULTIPLIER)))
+    above = read(Poly([(c - d) / PRODUCT for c, d in _paired(equation, still)], MULTIPLIER))
     y = [zero] * (order + 1)
     for _ in range(order):
-        total = [zero] * (order + 1)
-        for weight, slope in kernel:
-            numerator = [one - y[0], *(-c for c in y[1:])]
-            denominator = [one - slope * y[0], *(-(slope * c) for c in y[1:])]
-            total = [t + weight * c for t, c in zip(total, _divided(numerator, denominator), strict=True)]
-        y = [zero, *total[:-1]]
+        slow = [one - y[0], *(-c for c in y[1:])]
+        y = [zero, *_divided(_placed(above, slow, zero), _placed(below, slow, zero))[:-1]]
     return [one - y[0], *(-c for c in y[1:])]
+
+
+def _paired(left: Poly, right: Poly) -> list[tuple[Expr, Expr]]:
+    """The coefficients of two polynomials, the highest power of the left one first."""
+    degree = left.degree()
+    return [
+        (left.coeff_monomial(MULTIPLIER**k), right.coeff_monomial(MULTIPLIER**k))
+        for k in range(degree, -1, -1)
+    ]
+
+
+def _placed(coefficients: list[Quotient], series: list[Quotient], zero: Quotient) -> list[Quotient]:
+    """A polynomial, its highest coefficient first, at a truncated power series."""
+    total = [zero] * len(series)
+    for coefficient in coefficients:
+        total = _multiplied(total, series, zero)
+        total[0] = total[0] + coefficient
+    return total
+
+
+def _multiplied(left: list[Quotient], right: list[Quotient], zero: Quotient) -> list[Quotient]:
+    product = [zero] * len(left)
+    for i, x in enumerate(left):
+        if not x.is_zero():
+            for j, y in enumerate(right[: len(left) - i]):
+                product[i + j] = product[i + j] + x * y
+    return product
 
 
 def _divided(numerator: list[Quotient], denominator: list[Quotient]) -> list[Quotient]:

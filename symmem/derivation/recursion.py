@@ -5,14 +5,12 @@ from n-k to n-k+1 sees the iterates n-k-j, which the same series reaches with k+
 
     a_k(tau) - a_{k-1}(tau) = prod over branches (l; t_1..t_m) of  E_l[ a_{k+j}(t_1) ... a_{k+j}(t_m) ],   a_0 = 0,
 
-E_l the mean over j with the weights of channel l (``(1 - beta) beta^j`` for a plain one; a sum of such for a
-mixture).  This is MATH.md
-section 4 with its sum over cuts carried out: cutting a flow at k and going on for j is going back k + j.  Gains
-are absorbed in the elementary differentials (N = D^m(gamma_l g_l)[...]), so they do not occur.
+E_l the mean over j with the weights of channel l, divided by its normaliser.  This is mathematics.md section 4 with
+its sum over cuts carried out: cutting a flow at k and going on for j is going back k + j.  The normalisers are absorbed
+in the elementary differentials (N = D^m(normaliser_l g_l)[...]), so they do not occur.
 
-Polynomials in k are held by their coefficients over the binomials C(k, j).  There the mean is plain:
-``E_beta[p(k + .)] = sum_i v^i (Delta^i p)(k)`` with ``v = beta/(1 - beta)``; and a sum over k is a shift.  All
-numbers are integer polynomials in the v's and the weights of mixtures.
+Polynomials in k are held by their coefficients over the binomials C(k, j), where each kernel takes its mean by itself,
+and a sum over k is a shift.  All numbers are integer polynomials in the kernels' generators.
 """
 
 from __future__ import annotations
@@ -27,31 +25,20 @@ from flint import fmpz_mpoly_ctx
 from sympy import Expr
 
 from symmem.algebra.trees import Branch, Tree
-from symmem.derivation.channels import Channel
-
-Number = Any
-"""A ``flint.fmpz_mpoly`` in the generators of :class:`Coefficients`."""
-Binomials = list[Number]
-"""``[d_0, d_1, ...]`` for ``sum_j d_j C(k, j)``."""
+from symmem.method.kernel import Binomials, Kernel, Number
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """The ring of the recursion: ``Z[v_beta, ..., w, ...]``, one v for each decay, one w for each mixed weight."""
+    """The ring of the recursion: integer polynomials in the generators of the channels' kernels."""
 
-    channels: tuple[Channel, ...]
+    kernels: tuple[Kernel, ...]
 
     @cached_property
-    def generators(self) -> tuple[tuple[str, Expr], ...]:
-        """("v", beta) and ("w", weight), without repetition; numbers 0 and 1 need no generator."""
-        found: dict[tuple[str, Expr], None] = {}
-        for channel in self.channels:
-            for weight, beta in channel.weights:
-                if beta != 0:
-                    found["v", beta] = None
-                if weight != 1:
-                    found["w", weight] = None
-        return tuple(found)
+    def generators(self) -> tuple[Expr, ...]:
+        """Those of all kernels, without repetition; an integer needs none."""
+        found = dict.fromkeys(generator for kernel in self.kernels for generator in kernel.generators)
+        return tuple(generator for generator in found if not generator.is_Integer)
 
     @cached_property
     def _context(self) -> Any:
@@ -67,22 +54,18 @@ class Coefficients:
         return self._context.constant(0)
 
     @cached_property
-    def _mixtures(self) -> list[list[tuple[Number | None, Number | None]]]:
-        """For each channel its pairs (weight, v); None stands for the weight 1 and for v = 0."""
-        table = dict(zip(self.generators, self._context.gens(), strict=False))
-        return [
-            [(table.get(("w", weight)), table.get(("v", beta))) for weight, beta in channel.weights]
-            for channel in self.channels
-        ]
+    def _numbers(self) -> dict[Expr, Number]:
+        """What each generator is in the ring."""
+        found = dict(zip(self.generators, self._context.gens(), strict=False))
+        for kernel in self.kernels:
+            for generator in kernel.generators:
+                if generator.is_Integer:
+                    found[generator] = self._context.constant(int(generator))
+        return found
 
     def mean(self, label: int, polynomial: Binomials) -> Binomials:
         """``E_l[p(k + j)]`` over j, as a polynomial in k."""
-        total: Binomials | None = None
-        for weight, v in self._mixtures[label]:
-            part = polynomial if v is None else _geometric_mean(polynomial, v)
-            part = part if weight is None else [weight * d for d in part]
-            total = part if total is None else [x + y for x, y in zip(total, part, strict=True)]
-        return polynomial if total is None else total
+        return self.kernels[label].averaged(polynomial, self._numbers)
 
     def solve(self, by_size: Sequence[Sequence[Tree]]) -> dict[Tree, Binomials]:
         """The increments ``q_k = a_k - a_{k-1}`` of all trees; ``c = -q_0``, and a' follows (see below)."""
@@ -132,14 +115,6 @@ class Coefficients:
         return [
             (d, Fraction((-1) ** (j - 1), j)) for j, d in enumerate(positions) if j > 0 and not d.is_zero()
         ]
-
-
-def _geometric_mean(polynomial: Binomials, v: Number) -> Binomials:
-    """``q = sum_i v^i Delta^i p``: over the binomials ``q_j = p_j + v q_{j+1}``."""
-    result = list(polynomial)
-    for position in range(len(result) - 2, -1, -1):
-        result[position] = result[position] + v * result[position + 1]
-    return result
 
 
 def _differences(values: list[Number]) -> Binomials:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
 from symmem.algebra.atoms import GRAD, LOSS, LR, TOTAL, terms_of
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.method.method import Method
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Regularisation:
     everywhere: bool
 
 
-def regularisation(optimizer: Optimizer, loss: ModifiedLoss | None) -> Regularisation | None:
+def regularisation(method: Method, loss: ModifiedLoss | None) -> Regularisation | None:
     """The sign to first order in h; None where there is no modified loss, or no norm of the gradient in it."""
     if loss is None:
         return None
@@ -36,8 +36,8 @@ def regularisation(optimizer: Optimizer, loss: ModifiedLoss | None) -> Regularis
         factor = _factor_of_norm(term)
         if factor is not None and factor.as_independent(LR)[1] == LR:
             scalar = factor / LR
-            sign = _sign(scalar, optimizer)
-            return Regularisation(sign, True) if sign else _at_defaults(scalar, optimizer)
+            sign = _sign(scalar, method)
+            return Regularisation(sign, True) if sign else _at_defaults(scalar, method)
     return None
 
 
@@ -66,27 +66,27 @@ def _is_size(entry: Expr) -> bool:
     return entry.func.__name__ == "Abs" and entry.args == (GRAD,)
 
 
-def _sign(scalar: Expr, optimizer: Optimizer) -> int:
+def _sign(scalar: Expr, method: Method) -> int:
     """1 or -1 where every factor keeps its sign in the ranges of the parameters, else 0."""
     total = 1
     for factor in Mul.make_args(scalar):
         base, exponent = factor.as_base_exp()
-        sign = _sign_of_base(base, optimizer)
+        sign = _sign_of_base(base, method)
         total *= sign if exponent.is_Integer and exponent % 2 else abs(sign) if exponent.is_Rational else 0
     return total
 
 
-def _sign_of_base(base: Expr, optimizer: Optimizer) -> int:
+def _sign_of_base(base: Expr, method: Method) -> int:
     if base.is_Rational:
         return 1 if base > 0 else -1
-    ranges = {Symbol(parameter.name): parameter.range for parameter in optimizer.parameters}
+    ranges = method.ranges
     if isinstance(base, Symbol):
         return 1 if base in ranges and ranges[base].lower >= 0 else 0
     if isinstance(base, Pow):
-        return _sign(base, optimizer)
+        return _sign(base, method)
     if not isinstance(base, Add):
         return 0
-    signs = {_sign(term, optimizer) for term in base.args}
+    signs = {_sign(term, method) for term in base.args}
     if len(signs) == 1:
         return signs.pop()
     constant, rest = base.as_coeff_Add()
@@ -99,6 +99,6 @@ def _sign_of_base(base: Expr, optimizer: Optimizer) -> int:
     return 1 if decays and below_one and constant >= -number > 0 else 0
 
 
-def _at_defaults(scalar: Expr, optimizer: Optimizer) -> Regularisation:
-    value = scalar.xreplace({Symbol(name): default for name, default in optimizer.defaults.items()})
+def _at_defaults(scalar: Expr, method: Method) -> Regularisation:
+    value = scalar.xreplace(method.defaults)
     return Regularisation(0 if value == 0 else 1 if value > 0 else -1, False)

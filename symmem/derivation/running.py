@@ -1,26 +1,24 @@
-"""The optimizer with its memory, as it runs: one running sum for each momentum variable that remembers.
+"""The method with its memory, as it runs: one running sum for each momentum variable that remembers.
 
-    x_l <- beta_l x_l + unit_l g_l(theta, grad),      m_l = share_l(n) x_l,      unit_l share_l(n) = b_l^(n+1)
+    x_l <- A_l x_l + B_l g_l(theta, grad),      m_l = C_l(n) x_l
 
-``unit_l = 1 - beta_l`` where b_l, after many steps, vanishes with ``1 - beta_l``: x_l is then a moving average, else
-a plain sum.  This is how PyTorch keeps them.
+by the realisation of its kernel.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr, S, Symbol
+from sympy import Expr, Symbol
 
-from symmem.algebra.atoms import GRAD, STEP, THETA, momentum_symbol
+from symmem.algebra.atoms import GRAD, STEP, THETA
+from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
-from symmem.declaration.optimizer import Optimizer
-from symmem.declaration.records import Momentum
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.gains import gains, limit_gains, scalar_limit
+from symmem.derivation.gains import gains, unsettled
 from symmem.derivation.parameter_groups import StepScalar, free_name
 from symmem.errors import DerivationError
-from symmem.method.numbers import scalars_of
+from symmem.method.method import Channel, Method
 
 
 @dataclass(frozen=True)
@@ -43,38 +41,36 @@ class RunningForm:
     scalars: tuple[StepScalar, ...]
 
 
-def running_form(optimizer: Optimizer) -> RunningForm:
-    """The optimizer as it runs."""
-    field = scalars_of(optimizer)
+def running_form(method: Method) -> RunningForm:
+    """The method as it runs."""
+    field = method.numbers
     sums: list[RunningSum] = []
     scalars: list[StepScalar] = []
     point: dict[Expr, Expr] = {}
-    limits = _limits(optimizer)
+    settles = unsettled(method) is None
 
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        limit = None if limits is None else scalar_limit(at_step, field)
-        scalars.append(StepScalar(free_name(stem, optimizer), at_step, limit))
+        limit = scalar_limit(at_step, field) if settles else None
+        scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 
-    for position, (variable, gain) in enumerate(
-        zip(optimizer.momentum, gains(optimizer), strict=True), start=1
-    ):
-        if not remembers(variable):
-            point[momentum_symbol(position)] = named(f"gain{position}", gain.value) * variable.g
+    for position, (channel, gain) in enumerate(zip(method.channels, gains(method), strict=True), start=1):
+        if not remembers(channel):
+            point[channel.symbol] = named(f"gain{position}", gain) * channel.g
             continue
-        unit = _unit(variable, None if limits is None else limits[position - 1])
-        value = free_name(f"x{position}", optimizer)
-        share = named(f"share{position}", field.tidy(gain.b / unit))
-        sums.append(RunningSum(position, value, variable.beta, unit, variable.g))
-        point[momentum_symbol(position)] = share * value
-    return RunningForm(tuple(sums), substituted(optimizer.phi, point), tuple(scalars))
+        real = channel.kernel.realisation()
+        value = free_name(f"x{position}", method)
+        share = named(f"share{position}", field.tidy(real.C[0]))
+        sums.append(RunningSum(position, value, real.A[0][0], real.B[0], channel.g))
+        point[channel.symbol] = share * value
+    return RunningForm(tuple(sums), substituted(method.phi, point), tuple(scalars))
 
 
-def remembers(variable: Momentum) -> bool:
-    """Whether the variable has a decay, and something that moves to remember."""
-    return bool(variable.beta != 0 and variable.g.has(THETA, GRAD))
+def remembers(channel: Channel) -> bool:
+    """Whether the channel has a memory, and something that moves to remember."""
+    return channel.kernel.has_memory and bool(channel.g.has(THETA, GRAD))
 
 
 def frozen_parameters(derivation: Derivation) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -82,25 +78,9 @@ def frozen_parameters(derivation: Derivation) -> tuple[tuple[str, ...], tuple[st
 
     def used(update: Expr) -> tuple[str, ...]:
         names = {symbol.name for symbol in update.free_symbols}
-        return tuple(p.name for p in derivation.optimizer.parameters if p.name in names)
+        return tuple(p.name for p in derivation.method.parameters if p.name in names)
 
     try:
         return used(derivation.F), used(derivation.limit.F)
     except DerivationError:
         return used(derivation.F), used(derivation.F)
-
-
-def _limits(optimizer: Optimizer) -> tuple[Expr, ...] | None:
-    try:
-        return tuple(gain.b for gain in limit_gains(optimizer))
-    except DerivationError:
-        return None
-
-
-def _unit(variable: Momentum, b: Expr | None) -> Expr:
-    average = 1 - variable.beta
-    if b is None:
-        return S.One
-    if isinstance(variable.beta, Symbol):
-        return average if b.xreplace({variable.beta: S.One}) == 0 else S.One
-    return average if b == average else S.One

@@ -1,70 +1,69 @@
-"""Second order in h at finite n, for any optimizer (MATH.md section 4, "written out at second order").
+"""Second order in h at finite n, for any optimizer (mathematics.md section 4, "written out at second order").
 
 With ``R(s) = sum_{r=s..n-1} F^(r)``, the iterate k steps ago is ``theta + h D1_k + h^2 D2_k``, and
 
-    sum_k beta_l^k D1_k             = sum_s w_l(n, s) F^(s)                                            =: S_l
-    sum_k beta_l^k D2_k             = sum_s w_l(n, s) (F_1^(s) + DF^(s)[R(s)])                         =: U_l
-    sum_k beta_l^k D2g_l[D1_k,D1_k] = sum_s w_l(n, s) D2g_l[F^(s), 2 R(s) - F^(s)]                     =: Q_l
-    F_2^(n) = sum_l d_l Phi[b_l (Dg_l[U_l] + Q_l/2)] + 1/2 sum_lm d_l d_m Phi[b_l Dg_l[S_l], b_m Dg_m[S_m]]
+    sum_k c_l(n,k) D1_k             = sum_s tail_l(n, s) F^(s)                                         =: S_l
+    sum_k c_l(n,k) D2_k             = sum_s tail_l(n, s) (F_1^(s) + DF^(s)[R(s)])                      =: U_l
+    sum_k c_l(n,k) D2g_l[D1_k,D1_k] = sum_s tail_l(n, s) D2g_l[F^(s), 2 R(s) - F^(s)]                  =: Q_l
+    F_2^(n) = sum_l d_l Phi[Dg_l[U_l] + Q_l/2] + 1/2 sum_lm d_l d_m Phi[Dg_l[S_l], Dg_m[S_m]]
 
 The start-up shift d_2 is a sum of the same parts.
 """
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Integer, Mul, Rational, S, Sum, oo
+from sympy import Add, Expr, Integer, Mul, Rational, S, Sum, Symbol, oo
 
-from symmem.algebra.atoms import LR, PAST, STEP, momentum_symbol, split_scalar, terms_of
+from symmem.algebra.atoms import LR, PAST, STEP, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError, definite_sum
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.differentials import slot
 from symmem.derivation.expansion import expansion
-from symmem.derivation.gains import at_frozen_point, frozen_update, gains
+from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales
 from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
-from symmem.method.numbers import scalars_of
+from symmem.method.method import Method
 
 _SLOTS = (slot(0), slot(1))
 
 
-def second_coefficient(optimizer: Optimizer) -> Expr:
+def second_coefficient(method: Method) -> Expr:
     """``F_2^(n)`` for symbolic n: closed where its sums close, with explicit finite sums elsewhere."""
-    scalars = scalars_of(optimizer)
-    now = gains(optimizer)
-    changes: dict[int, Expr] = {}
-    second: dict[int, Expr] = {}
-    inner = _drift(optimizer)
-    for position, (variable, gain) in enumerate(zip(optimizer.momentum, now, strict=True), start=1):
-        if not gain.has_memory or derivative(variable.g, along(_SLOTS[0])) == 0:
+    scalars = method.numbers
+    changes: dict[Symbol, Expr] = {}
+    second: dict[Symbol, Expr] = {}
+    inner = _drift(method)
+    for channel, scale in zip(method.channels, scales(method), strict=True):
+        shape = channel.kernel.shape
+        if not shape.has_memory or derivative(channel.g, along(_SLOTS[0])) == 0:
             continue
-        drift = sum_over_past(inner, gain.beta, scalars)
-        curvature = sum_over_past(_curvature(variable.g, optimizer), gain.beta, scalars)
-        changes[position] = gain.b * derivative(variable.g, along(past_sum(optimizer, gain)))
-        second[position] = gain.b * (derivative(variable.g, along(drift)) + curvature / 2)
-    parts = [derivative(optimizer.phi, {momentum_symbol(p): value}) for p, value in second.items()]
+        drift = sum_over_past(inner, shape, scalars)
+        curvature = sum_over_past(_curvature(channel.g, method), shape, scalars)
+        changes[channel.symbol] = scale * derivative(channel.g, along(past_sum(method, shape)))
+        second[channel.symbol] = scale * (derivative(channel.g, along(drift)) + curvature / 2)
+    parts = [derivative(method.phi, {symbol: value}) for symbol, value in second.items()]
     for first, one in changes.items():
-        slope = derivative(optimizer.phi, {momentum_symbol(first): _SLOTS[0]})
+        slope = derivative(method.phi, {first: _SLOTS[0]})
         for other, two in changes.items():
-            bend = derivative(slope, {momentum_symbol(other): _SLOTS[1]})
+            bend = derivative(slope, {other: _SLOTS[1]})
             parts.append(Rational(1, 2) * bend.xreplace({_SLOTS[0]: one, _SLOTS[1]: two}))
-    frozen = [at_frozen_point(part, optimizer, now) for part in parts if part != 0]
+    frozen = [at_frozen_point(part, method, gains(method)) for part in parts if part != 0]
     return group(frozen, scalars, merge_products=False)
 
 
-def second_shift(optimizer: Optimizer) -> Expr:
+def second_shift(method: Method) -> Expr:
     """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0."""
-    scalars = scalars_of(optimizer)
-    series = expansion(optimizer, 1)
+    scalars = method.numbers
+    series = expansion(method, 1)
     limit, first = series.memoryless(0), series.memoryless(1)
-    past = frozen_update(optimizer, gains(optimizer)).xreplace({STEP: PAST})
-    before = _partial_sum(optimizer, Integer(0), PAST)
+    past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
+    before = _partial_sum(method, Integer(0), PAST)
     summand = [
         first,
-        -_first_coefficient(optimizer),
+        -_first_coefficient(method),
         derivative(past - limit, along(before)),
         (PAST + 1) * derivative(limit, along(limit - past)),
     ]
@@ -104,30 +103,30 @@ def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:
         return None
 
 
-def _first_coefficient(optimizer: Optimizer) -> Expr:
+def _first_coefficient(method: Method) -> Expr:
     """``F_1^(s)``: the first-order correction over h at a past step, its own past written with r."""
-    return (finite_correction(optimizer) / LR).xreplace({STEP: PAST, PAST: EARLIER})
+    return (finite_correction(method) / LR).xreplace({STEP: PAST, PAST: EARLIER})
 
 
-def _drift(optimizer: Optimizer) -> Expr:
+def _drift(method: Method) -> Expr:
     """``F_1^(s) + DF^(s)[R(s)]``."""
-    past = frozen_update(optimizer, gains(optimizer)).xreplace({STEP: PAST})
-    rest = _partial_sum(optimizer, PAST, STEP)
-    return _first_coefficient(optimizer) + derivative(past, along(rest))
+    past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
+    rest = _partial_sum(method, PAST, STEP)
+    return _first_coefficient(method) + derivative(past, along(rest))
 
 
-def _curvature(g: Expr, optimizer: Optimizer) -> Expr:
+def _curvature(g: Expr, method: Method) -> Expr:
     """``D2g[F^(s), 2 R(s) - F^(s)]``."""
     bend = derivative(derivative(g, along(_SLOTS[0])), along(_SLOTS[1]))
     if bend == 0:
         return S.Zero
-    scalars = scalars_of(optimizer)
-    steps = past_terms(optimizer)
+    scalars = method.numbers
+    steps = past_terms(method)
     if all(PAST not in step.free_symbols for step in steps):
         # R(s) = (n - s) F, and F stays whole: its curvature is one contraction, not one for every pair of terms.
         whole = Add(*steps)
         return (2 * (STEP - PAST) - 1) * bend.xreplace({_SLOTS[0]: whole, _SLOTS[1]: whole})
-    past, rest = Add(*steps), _partial_sum(optimizer, PAST, STEP)
+    past, rest = Add(*steps), _partial_sum(method, PAST, STEP)
     parts = []
     for left in terms_of(distribute(collect(past, scalars))):
         for right in terms_of(distribute(collect(2 * rest - past, scalars))):
@@ -135,11 +134,11 @@ def _curvature(g: Expr, optimizer: Optimizer) -> Expr:
     return Add(*parts)
 
 
-def _partial_sum(optimizer: Optimizer, lower: Expr, upper: Expr) -> Expr:
+def _partial_sum(method: Method, lower: Expr, upper: Expr) -> Expr:
     """``sum_{r=lower..upper-1} F^(r)``: term by term in closed form where that exists."""
-    scalars = scalars_of(optimizer)
+    scalars = method.numbers
     parts = []
-    for term in past_terms(optimizer):
+    for term in past_terms(method):
         scalar, vector = split_scalar(term)
         closed = None if PAST in vector.free_symbols else _between(scalar, lower, upper, scalars)
         if closed is None:

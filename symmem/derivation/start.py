@@ -1,6 +1,6 @@
 """The start: how far the limit form has to be shifted to follow the optimizer from theta_0.
 
-d_1 = sum_{s>=0} (F - F^(s)),        start at theta_0 + h d_1        (MATH.md section 6)
+d_1 = sum_{s>=0} (F - F^(s)),        start at theta_0 + h d_1        (mathematics.md section 6)
 """
 
 from __future__ import annotations
@@ -8,26 +8,26 @@ from __future__ import annotations
 from sympy import Add, Expr, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
+from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.gains import frozen_update, gains, limit_gains, scalar_limit
+from symmem.derivation.gains import frozen_update, gains, limit_gains
 from symmem.derivation.history import past_terms
 from symmem.errors import DerivationError
-from symmem.method.numbers import scalars_of
+from symmem.method.method import Method
 
 
-def shift(optimizer: Optimizer) -> Expr:
+def shift(method: Method) -> Expr:
     """``d_1``, all at theta_0; 0 where no gain depends on the step (bias correction)."""
-    if all(gain.is_constant for gain in gains(optimizer)):
+    if method.is_settled:
         return S.Zero
-    scalars = scalars_of(optimizer)
-    _require_summable(optimizer, scalars)
-    remaining = [frozen_update(optimizer, limit_gains(optimizer))]
+    scalars = method.numbers
+    _require_summable(method, scalars)
+    remaining = [frozen_update(method, limit_gains(method))]
     closed, open_ = [], []
-    for term in past_terms(optimizer):
+    for term in past_terms(method):
         scalar, vector = split_scalar(term)
         if PAST in vector.free_symbols:
             open_.append(-term)
@@ -57,13 +57,13 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
     return Add(*total)
 
 
-def _require_summable(optimizer: Optimizer, scalars: Scalars) -> None:
+def _require_summable(method: Method, scalars: Scalars) -> None:
     """The shift exists when every gain settles exponentially fast; ``1/(n+1)`` does not."""
-    for position, (now, settled) in enumerate(zip(gains(optimizer), limit_gains(optimizer), strict=True), 1):
-        difference = scalars.field.read(now.value - settled.value)
+    for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
+        difference = scalars.field.read(now - settled)
         if difference is None or not _decays(difference, scalars):
             raise DerivationError(
-                f"{optimizer.name}: momentum {position}: the gain {now.value} does not settle exponentially fast, "
+                f"{method.name}: momentum {position}: the gain {now} does not settle exponentially fast, "
                 "so the limit form has no start-up shift; use finite n"
             )
 

@@ -1,9 +1,9 @@
 """The steps of the proof of the first-order correction, as formulas: what :mod:`.correction` does, held still.
 
 frozen update    F^(n) = Phi(gamma_1 g_1, ..., gamma_L g_L)
-sensitivity      dF^(n)/dtheta_{n-k} [v] = sum_l beta_l^k b_l d_l Phi[Dg_l[v]]                     k = 1, ..., n
-histories        S_l = sum_{k=1..n} beta_l^k sum_{s=n-k..n-1} F^(s), one for each decay
-assembled        M^(n) / h = sum_l b_l d_l Phi[Dg_l[S_l]]
+sensitivity      dF^(n)/dtheta_{n-k} [v] = sum_l shape_l(n, k) scale_l d_l Phi[Dg_l[v]]            k = 1, ..., n
+histories        S_l = sum_{k=1..n} shape_l(n, k) sum_{s=n-k..n-1} F^(s), one for each shape
+assembled        M^(n) / h = sum_l scale_l d_l Phi[Dg_l[S_l]]
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, S, Symbol
 
-from symmem.algebra.atoms import AGO, momentum_symbol
+from symmem.algebra.atoms import AGO, STEP, momentum_symbol
 from symmem.algebra.passes import collect
-from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import contributions
-from symmem.derivation.gains import Gain, gains
+from symmem.derivation.gains import Gains, gains
 from symmem.derivation.history import past_sum
-from symmem.method.numbers import scalars_of
+from symmem.method.kernel import Kernel
+from symmem.method.method import Method
 
 
 @dataclass(frozen=True)
 class History:
-    """``S``, written by a symbol of its own, for the momentum variables with one decay."""
+    """``S``, written by a symbol of its own, for the momentum variables whose kernels have one shape."""
 
     symbol: Symbol
-    beta: Expr
+    shape: Kernel
     members: tuple[int, ...]
     """The positions of the momentum variables, from 1."""
     value: Expr
@@ -36,7 +36,7 @@ class History:
 
 @dataclass(frozen=True)
 class Steps:
-    gains: tuple[Gain, ...]
+    gains: Gains
     direction: Symbol
     """The symbol of the vector v; to the algebra it is a constant vector."""
     sensitivity: Expr
@@ -44,46 +44,51 @@ class Steps:
     assembled: Expr
 
 
-def steps(optimizer: Optimizer) -> Steps:
+def steps(method: Method) -> Steps:
     """The steps for symbolic n; a variable without memory takes no part after the first."""
-    now = gains(optimizer)
+    now = gains(method)
     free = len(now) + 1
     direction = momentum_symbol(free)
-    by_beta: dict[Expr, list[int]] = {}
-    for position, gain in enumerate(now, start=1):
-        if gain.has_memory:
-            by_beta.setdefault(gain.beta, []).append(position)
+    by_shape: dict[Kernel, list[int]] = {}
+    for position, channel in enumerate(method.channels, start=1):
+        if channel.kernel.has_memory:
+            by_shape.setdefault(channel.kernel.shape, []).append(position)
     histories = tuple(
-        History(
-            momentum_symbol(free + number), beta, tuple(members), past_sum(optimizer, now[members[0] - 1])
-        )
-        for number, (beta, members) in enumerate(by_beta.items(), start=1)
+        History(momentum_symbol(free + number), shape, tuple(members), past_sum(method, shape))
+        for number, (shape, members) in enumerate(by_shape.items(), start=1)
     )
-    slopes = [(history, _slope(optimizer, history.members)) for history in histories]
+    slopes = [(history, _slope(method, history.members)) for history in histories]
     return Steps(
         now,
         direction,
-        Add(*(_decayed(slope(direction), history.beta) for history, slope in slopes)),
+        Add(*(_weighted(slope(direction), history.shape) for history, slope in slopes)),
         histories,
         Add(*(slope(history.symbol) for history, slope in slopes)),
     )
 
 
-def _slope(optimizer: Optimizer, members: tuple[int, ...]) -> Callable[[Expr], Expr]:
-    """``v -> sum of b_l d_l Phi[Dg_l[v]]`` over the members, at the frozen point."""
+def _slope(method: Method, members: tuple[int, ...]) -> Callable[[Expr], Expr]:
+    """``v -> sum of scale_l d_l Phi[Dg_l[v]]`` over the members, at the frozen point."""
 
     def slope(vector: Expr) -> Expr:
-        moved = [
-            vector if position in members else S.Zero for position in range(1, len(optimizer.momentum) + 1)
-        ]
-        parts = contributions(optimizer, gains(optimizer), tuple(moved))
-        return collect(Add(*parts), scalars_of(optimizer))
+        moved = [vector if position in members else S.Zero for position in range(1, len(method.channels) + 1)]
+        parts = contributions(method, tuple(moved))
+        return collect(Add(*parts), method.numbers)
 
     return slope
 
 
-def _decayed(expression: Expr, beta: Expr) -> Expr:
-    """``beta^k expression``; a power of beta in front joins in: ``beta^(k-1)``, as the paper writes Lion."""
-    powers = [factor.as_base_exp() for factor in Mul.make_args(expression)]
-    exponent = Add(AGO, *(power for base, power in powers if base == beta))
-    return Mul(beta**exponent, *(base**power for base, power in powers if base != beta))
+def _weighted(expression: Expr, shape: Kernel) -> Expr:
+    """``shape(n, k) expression``; equal bases join: ``x^k x^(-1) = x^(k-1)``, as the paper writes Lion."""
+    exponents: dict[Expr, Expr] = {}
+    rest = []
+    for factor in Mul.make_args(shape.weight(STEP, AGO)):
+        base, power = factor.as_base_exp()
+        exponents[base] = exponents.get(base, S.Zero) + power
+    for factor in Mul.make_args(expression):
+        base, power = factor.as_base_exp()
+        if base in exponents:
+            exponents[base] = exponents[base] + power
+        else:
+            rest.append(factor)
+    return Mul(*(base**power for base, power in exponents.items()), *rest)

@@ -54,9 +54,7 @@ class Entry:
 
     @cached_property
     def regularisation(self) -> Regularisation | None:
-        return (
-            None if self.reason else regularisation(self.derivation.optimizer, self.derivation.modified_loss)
-        )
+        return None if self.reason else regularisation(self.derivation.method, self.derivation.modified_loss)
 
     @property
     def sign(self) -> str | None:

@@ -1,31 +1,29 @@
-"""The exact numbers of one optimizer: the field that its gains, weights and coefficients are computed in."""
+"""The exact numbers of one method: the field that its gains, weights and coefficients are computed in."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable
 
 from sympy import Expr, Mul, Rational, Symbol
 
-from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.scalars import Scalars
 from symmem.declaration.interval import Interval
-from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.records import Parameter
+from symmem.method.kernel import Kernel
 
 
-@lru_cache(maxsize=256)
-def scalars_of(optimizer: Optimizer) -> Scalars:
-    """The scalars in which the optimizer's gains, weights and coefficients are computed."""
-    expressions: list[Expr] = [Symbol(parameter.name) for parameter in optimizer.parameters]
+def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: Expr) -> Scalars:
+    """The scalars in which the method's gains, weights and coefficients are computed."""
+    ranges = {Symbol(parameter.name): parameter.range for parameter in parameters}
+    expressions: list[Expr] = list(ranges)
     bases: list[Expr] = []
-    for variable in optimizer.momentum:
-        expressions += [variable.b, variable.b.xreplace({STEP: PAST})]
-        if variable.beta != 0:
-            expressions.append(variable.beta**STEP)
-            bases.append(variable.beta)
-    expressions.append(optimizer.phi)
+    for kernel in kernels:
+        expressions += kernel.expressions
+        bases += kernel.decays
+    expressions.append(phi)
     field = exponential_field(expressions)
-    known = {Symbol(p.name) for p in optimizer.parameters if _within_unit(p.range)}
+    known = {symbol for symbol, interval in ranges.items() if _within_unit(interval)}
     vanishing = {base for base in field.bases if base in known or base in bases or _is_fraction(base)}
     vanishing |= {
         factor for base in bases for factor in Mul.make_args(base) if _is_fraction(factor) or factor in known

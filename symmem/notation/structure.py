@@ -33,6 +33,7 @@ from symmem.algebra.atoms import (
     opaque_parts,
     split_scalar,
 )
+from symmem.algebra.norms import NormShape, gradient_shape, total_shape
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
     Absolute,
@@ -55,7 +56,6 @@ from symmem.notation.formula import (
     negated,
 )
 from symmem.notation.ordering import Order, Placed, is_negative, powers
-from symmem.notation.recognition import NormShape, gradient_shape, total_shape
 from symmem.notation.symbols import Functions
 
 HESSIAN = Function("D2L")

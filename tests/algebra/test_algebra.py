@@ -34,9 +34,10 @@ from sympy import (
     tanh,
 )
 
+from symmem.algebra.antiderivatives import antiderivative
 from symmem.algebra.atoms import Kind, contraction, kind, opaque_derivative, split_scalar, total
 from symmem.algebra.directional import along, derivative
-from symmem.algebra.potentials import antiderivative, potential
+from symmem.algebra.potentials import potential
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.ridges import potential_map, skew_map

@@ -14,7 +14,7 @@ from symmem.algebra.grouping import coefficient, group
 from symmem.algebra.passes import collect, distribute, divide_out
 from symmem.algebra.reals import real_power, real_product
 from symmem.declaration.optimizer import Momentum, Optimizer
-from symmem.method.numbers import scalars_of
+from symmem.method.reading import method_of
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import coupled_loss
 from symmem.verification.ridges import skew_map
@@ -24,7 +24,7 @@ D2L, D3L, bend, bend_jvp = (Function(name) for name in ("D2L", "D3L", "gradK", "
 HALF = Rational(1, 2)
 LOSS = coupled_loss(3)
 FUNCTIONS: dict[str, VectorMap] = {"gradK": skew_map(3)}
-SCALARS = scalars_of(
+SCALARS = method_of(
     Optimizer(
         "two-decays",
         "m1/sqrt(m2 + eps)",
@@ -35,7 +35,7 @@ SCALARS = scalars_of(
             "eps": {"default": Rational(1, 9), "range": "(0, inf)"},
         },
     )
-)
+).numbers
 """The field with the powers p^n, q^n and the constant eps."""
 QUIET = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 CLOSE = mpf(10) ** -35

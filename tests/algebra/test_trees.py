@@ -21,6 +21,7 @@ from truth import load
 from symmem.algebra.free_trees import differential, free, rooted, scalar, size
 from symmem.algebra.trees import Shape, Tree, trees
 from symmem.derivation.expansion import expansion
+from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.vectors import distance
@@ -290,7 +291,7 @@ def test_the_known_coefficients_of_the_explicit_euler_method() -> None:
 
 def test_gradient_descent_is_the_explicit_euler_method_tree_by_tree() -> None:
     """f = -grad, so the differential of a tree with n nodes has the sign (-1)^n: G has (-1)^n b/symmetry."""
-    series = expansion(load("gd"), 5)
+    series = expansion(method_of(load("gd")), 5)
     assert [len(terms) for terms in series.terms] == [1, 1, 2, 4, 9, 20]
     for terms in series.terms:
         for term in terms:

@@ -5,7 +5,6 @@ Values are compared as expressions: the JSON is read back with SymPy and held ag
 
 from __future__ import annotations
 
-import doctest
 import itertools
 import os
 import pty
@@ -33,7 +32,6 @@ from symmem.documents.terminal import Style, terminal_report
 from symmem.errors import SymmemError
 from symmem.output import files
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 ATOMS = ("theta", "grad", "loss", "lr", "n", "s")
 
 
@@ -528,45 +526,3 @@ def test_links_devices_and_permissions_stay(tmp_path: Path) -> None:
     files.write_whole(str(pipe), "through")
     assert reader.communicate(timeout=30)[0] == b"through"
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-# the README
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-
-
-def test_the_readme_has_examples() -> None:
-    assert len(blocks("console")) >= 2
-    assert len(blocks("python")) >= 3
-    assert len(blocks("toml")) == 1
-
-
-def test_the_console_examples_of_the_readme(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(blocks("toml")[0], encoding="utf-8")
-    for block in blocks("console"):
-        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, expected = example.partition("\n")
-            program, *arguments = command.split()
-            assert program == "symmem"
-            assert spawn(*arguments, cwd=tmp_path).stdout.decode() == expected
-
-
-def test_the_python_examples_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    code = "\n".join(blocks("python"))
-    example = doctest.DocTestParser().get_doctest(code, {}, "README.md", None, 0)
-    report: list[str] = []
-    results = doctest.DocTestRunner().run(example, out=report.append)
-    assert results.attempted > 10
-    assert results.failed == 0, "".join(report)
-
-
-def test_the_commands_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    listed = [line.split("  ")[0].split() for line in re.findall(r"^    (symmem .*)$", README, re.MULTILINE)]
-    assert len(listed) >= 9
-    for _, *arguments in listed:
-        assert output(*arguments)

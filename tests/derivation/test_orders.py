@@ -26,6 +26,7 @@ from symmem.derivation.integrability import Obstruction
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.derivation.quadratic import quadratic
 from symmem.errors import DerivationError
+from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.vectors import relative_error
@@ -339,7 +340,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "order 0": (lambda: symmem.derive(load("gd"), order=0), "order 0"),
     "a negative order": (lambda: symmem.derive(load("gd"), order=-1), "order -1"),
     "a negative step at order 3": (lambda: derived("heavyball", 3).at(-1), "heavyball"),
-    "a quadratic loss with adamw": (lambda: quadratic(load("adamw"), 3), "adamw"),
+    "a quadratic loss with adamw": (lambda: quadratic(method_of(load("adamw")), 3), "adamw"),
 }
 
 

@@ -17,6 +17,7 @@ from truth import load
 import symmem
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.errors import DerivationError
+from symmem.method.reading import method_of
 from symmem.verification.literal import Literal
 from symmem.verification.losses import quadratic_loss
 
@@ -33,12 +34,12 @@ def by_hand(name: str) -> Expr:
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_equation(name: str) -> None:
-    assert cancel(expand(quadratic(linear_method(name), 1).equation - by_hand(name))) == 0
+    assert cancel(expand(quadratic(method_of(linear_method(name)), 1).equation - by_hand(name))) == 0
 
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_series_and_flow(name: str) -> None:
-    found = quadratic(linear_method(name), ORDER)
+    found = quadratic(method_of(linear_method(name)), ORDER)
     assert len(found.series) == ORDER + 2
     assert len(found.flow) == ORDER + 1
     for betas in BETAS:
@@ -51,7 +52,7 @@ def test_series_and_flow(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in LINEAR if name != "two-betas"])
 def test_the_root_solves_the_equation_and_is_the_slow_one(name: str) -> None:
-    found = quadratic(linear_method(name), 1)
+    found = quadratic(method_of(linear_method(name)), 1)
     assert found.root is not None
     assert expand(by_hand(name).xreplace({mu: found.root})) == 0
     for value in (Rational(1, 5), Rational(9, 10)):
@@ -59,7 +60,7 @@ def test_the_root_solves_the_equation_and_is_the_slow_one(name: str) -> None:
 
 
 def test_an_equation_of_third_degree_has_no_closed_root() -> None:
-    assert quadratic(linear_method("two-betas"), 1).root is None
+    assert quadratic(method_of(linear_method("two-betas")), 1).root is None
 
 
 def at(expression: Expr, **values: Rational) -> mpf:
@@ -75,7 +76,7 @@ def test_the_series_sum_to_the_root_and_its_logarithm(name: str) -> None:
     optimizer = linear_method(name).with_values(
         {p.name: Rational(2, 5) for p in linear_method(name).parameters}
     )
-    found = quadratic(optimizer, 20)
+    found = quadratic(method_of(optimizer), 20)
     x = Rational(1, 1000)
     with mpmath.workdps(45):
         root = at(found.root, lr=x, a=S.One)
@@ -91,15 +92,13 @@ def test_the_series_sum_to_the_root_and_its_logarithm(name: str) -> None:
 def with_default(name: str, value: Rational) -> Quadratic:
     """The radius is a number at the declared default: the declaration with another default."""
     optimizer = load(name)
-    return quadratic(
-        symmem.Optimizer(
-            name=name,
-            phi=optimizer.phi,
-            momentum=optimizer.momentum,
-            parameters=[symmem.Parameter("beta", value)],
-        ),
-        1,
+    changed = symmem.Optimizer(
+        name=name,
+        phi=optimizer.phi,
+        momentum=optimizer.momentum,
+        parameters=[symmem.Parameter("beta", value)],
     )
+    return quadratic(method_of(changed), 1)
 
 
 RADII = {
@@ -120,7 +119,7 @@ def test_radius(name: str, value: Rational) -> None:
 
 
 def test_gradient_descent_converges_everywhere() -> None:
-    found = quadratic(load("gd"), 5)
+    found = quadratic(method_of(load("gd")), 5)
     assert found.radius is None
     assert found.root is not None
     assert expand(found.root - (1 - lr * a)) == 0
@@ -175,7 +174,7 @@ MIXTURES = {
 def test_radius_of_two_betas_against_the_growth_of_the_coefficients(name: str) -> None:
     *given, oscillates = MIXTURES[name]
     p, q, u, v = (Fraction(*pair) for pair in given)
-    radius = quadratic(mixture(p, q, u, v), 1).radius
+    radius = quadratic(method_of(mixture(p, q, u, v)), 1).radius
     assert radius is not None
     estimate = growth_radius(coefficients(p, q, u, v, 80), oscillates)
     assert abs(estimate / radius - 1) < 2e-3
@@ -203,7 +202,7 @@ def test_the_optimizer_contracts_by_the_slow_root(name: str) -> None:
         )
         slow = max(roots, key=abs)
         assert abs(last[0] / before[0] - slow) < mpf("1e-20")
-    found = quadratic(optimizer, 1)
+    found = quadratic(method_of(optimizer), 1)
     if found.root is not None:
         values = {p.name: Rational(2, 5) for p in optimizer.parameters}
         assert abs(at(found.root, lr=Rational(1, 10), a=Rational(9, 16), **values) - slow) < mpf("1e-20")
@@ -215,4 +214,4 @@ def test_names_that_the_answer_needs() -> None:
         name="clash", phi="m1", momentum=momentum, parameters=[symmem.Parameter("mu", Rational(1, 2))]
     )
     with pytest.raises(DerivationError, match="rename"):
-        quadratic(optimizer, 2)
+        quadratic(method_of(optimizer), 2)

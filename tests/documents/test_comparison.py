@@ -11,6 +11,7 @@ from truth import LOSS, THETA, ZOO, load
 
 import symmem
 from symmem.derivation.regularisation_sign import regularisation
+from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 
 SIGNS = {
@@ -55,7 +56,7 @@ def test_the_sign_depends_on_the_parameters_where_it_says_so() -> None:
     (entry,) = json.loads(done.stdout)["optimizers"]
     assert (entry["sign"], entry["sign_holds"]) == ("+", "at the defaults")
     optimizer = load("heavyball")
-    assert regularisation(optimizer, symmem.derive(optimizer).modified_loss).everywhere
+    assert regularisation(method_of(optimizer), symmem.derive(optimizer).modified_loss).everywhere
 
 
 @pytest.mark.parametrize("name", ZOO)

@@ -21,6 +21,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.second_order import second_coefficient
 from symmem.documents.paper.section import paper_section
+from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.losses import ridge_loss
@@ -91,10 +92,10 @@ class Truth:
 
     def named(self) -> dict[str, object]:
         d = self.derivation
-        finite = finite_correction(self.optimizer) / symmem.derivation.derivation.LR
+        finite = finite_correction(method_of(self.optimizer)) / symmem.derivation.derivation.LR
         parts = {1: finite}
         if d.order > 1:
-            parts[2] = second_coefficient(self.optimizer)
+            parts[2] = second_coefficient(method_of(self.optimizer))
 
         def update(w, j, step, arguments):
             point = arguments[0] if arguments else w.theta

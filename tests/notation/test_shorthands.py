@@ -8,6 +8,7 @@ from truth import ZOO, load, values_of
 
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.second_order import second_coefficient
+from symmem.method.reading import method_of
 from symmem.notation.latex import latex
 from symmem.notation.shorthands import VARIABLE, abbreviated
 from symmem.notation.tex_size import width
@@ -32,7 +33,7 @@ def put_back(expression, shorthands):
 @pytest.mark.parametrize("name", ZOO)
 def test_nothing_changes_its_value(name: str) -> None:
     optimizer = load(name)
-    formulas = [finite_correction(optimizer), second_coefficient(optimizer)]
+    formulas = [finite_correction(method_of(optimizer)), second_coefficient(method_of(optimizer))]
     short, shorthands = abbreviated(formulas, LETTERS, size)
     numbers = {Symbol(p): value for p, value in values_of(optimizer).items()} | {n: Rational(3)}
     for before, after in zip(formulas, short, strict=True):
@@ -43,7 +44,7 @@ def test_nothing_changes_its_value(name: str) -> None:
 
 
 def test_adamw_has_the_kappa_of_its_lemma() -> None:
-    (short,), (kappa,) = abbreviated([finite_correction(load("adamw"))], LETTERS, size)
+    (short,), (kappa,) = abbreviated([finite_correction(method_of(load("adamw")))], LETTERS, size)
     printed = VARIABLE / (1 - VARIABLE) - (n + 1) * VARIABLE ** (n + 1) / (1 - VARIABLE ** (n + 1))
     assert kappa.template == printed
     assert {parameter.name for parameter, _ in kappa.uses} == {"beta1", "beta2"}
@@ -66,5 +67,5 @@ def test_a_factor_and_a_sign_stay_in_front() -> None:
 
 
 def test_what_comes_once_keeps_its_form() -> None:
-    formula = finite_correction(load("heavyball"))
+    formula = finite_correction(method_of(load("heavyball")))
     assert abbreviated([formula], LETTERS, size) == ((formula,), ())

@@ -7,9 +7,9 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import AGO, LR, PAST, STEP
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.gains import frozen_update
-from symmem.derivation.history import weight
 from symmem.derivation.steps import Steps, steps
 from symmem.documents.paper.displays import Row, Writer
+from symmem.method.reading import method_of
 
 _SENSITIVITY = r"\frac{\partial \bF^{(n)}}{\partial \btheta^{(n - k)}}(\btheta)"
 _GENERAL = rf"\lr \sum_{{k = 1}}^{{n}} {_SENSITIVITY} \biggl[ \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta) \biggr]"
@@ -19,7 +19,7 @@ _GENERAL = rf"\lr \sum_{{k = 1}}^{{n}} {_SENSITIVITY} \biggl[ \sum_{{s = n - k}}
 def proof(optimizer: Optimizer, writer: Writer, order: int) -> dict[str, object]:
     """The displays of the steps; where nothing is remembered there is but the first."""
     first = r"\bM^{(n)}(\btheta)" if order == 1 else r"\lr \bF_{1}^{(n)}(\btheta)"
-    held = steps(optimizer)
+    held = steps(method_of(optimizer))
     names = {**writer.names, held.direction.name: r"\bv"}
     names |= {history.symbol.name: _history(k) for k, history in enumerate(held.histories, start=1)}
     naming = Writer(names, writer.functions)
@@ -34,7 +34,9 @@ def proof(optimizer: Optimizer, writer: Writer, order: int) -> dict[str, object]
         "histories": _histories(held, naming) if held.histories else "",
         "assembled": _assembled(first, held, naming) if held.histories else "",
         "open_sums": open_sums,
-        "decays": [f"${naming.inline(h.beta ** (STEP - PAST))}$" for h in held.histories if _stays(h.value)],
+        "decays": [
+            f"${naming.inline(h.shape.weight(STEP, STEP - PAST))}$" for h in held.histories if _stays(h.value)
+        ],
     }
 
 
@@ -49,10 +51,9 @@ def _stays(value: Expr) -> bool:
 
 def _frozen(optimizer: Optimizer, held: Steps, writer: Writer) -> str:
     rows = [
-        Row(rf"\gain_{{{position}}}^{{(n)}}", (gain.value,))
-        for position, gain in enumerate(held.gains, start=1)
+        Row(rf"\gain_{{{position}}}^{{(n)}}", (gain,)) for position, gain in enumerate(held.gains, start=1)
     ]
-    rows.append(Row(r"\bF^{(n)}(\btheta)", (frozen_update(optimizer, held.gains),)))
+    rows.append(Row(r"\bF^{(n)}(\btheta)", (frozen_update(method_of(optimizer), held.gains),)))
     return writer.display(rows)
 
 
@@ -63,9 +64,11 @@ def _sensitivity(held: Steps, writer: Writer) -> str:
 def _histories(held: Steps, writer: Writer) -> str:
     rows = []
     for number, history in enumerate(held.histories, start=1):
-        decay = writer.inline(history.beta**AGO)
+        decay = writer.inline(history.shape.weight(STEP, AGO))
         double = rf"\sum_{{k = 1}}^{{n}} {decay} \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta)"
-        single = rf"\sum_{{s = 0}}^{{n - 1}} {writer.inline(weight(history.beta))} \bF^{{(s)}}(\btheta)"
+        single = (
+            rf"\sum_{{s = 0}}^{{n - 1}} {writer.inline(history.shape.tail(STEP, PAST))} \bF^{{(s)}}(\btheta)"
+        )
         rows.append(Row(_history(number), (double, single, history.value)))
     return writer.display(rows)
 

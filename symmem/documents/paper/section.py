@@ -163,8 +163,10 @@ def _table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:
 def _lemma(derivation: Derivation, writer: Writer, order: int) -> dict[str, object]:
     """F^(n), the coefficients of the correction, and the short-hands in them with their definitions."""
     optimizer = derivation.optimizer
-    coefficients = [finite_correction(optimizer)] if order == 1 else [finite_correction(optimizer) / LR]
-    coefficients += [second_coefficient(optimizer)] if order == 2 else []
+    coefficients = (
+        [finite_correction(derivation.method)] if order == 1 else [finite_correction(derivation.method) / LR]
+    )
+    coefficients += [second_coefficient(derivation.method)] if order == 2 else []
     taken = " ".join(optimizer.symbols.values())
     letters = [name for name, definition in SHORTHANDS if definition not in taken]
     short, shorthands = abbreviated(coefficients, letters, lambda part: width(writer.inline(part)))

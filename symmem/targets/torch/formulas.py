@@ -9,7 +9,7 @@ from sympy import Add, Expr, S
 
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
-from symmem.derivation.derivation import Derivation, derive
+from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import RATES, with_rates
 from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
@@ -99,7 +99,7 @@ def _higher(derivation: Derivation, writer: InliningWriter) -> Written:
         moved = (THETA - Add(update, correction)).xreplace({LR: S.One, RATES: rates})
         return vector_routine(moved, (rates,))
 
-    finite, limit = formulas_of(derive(with_rates(optimizer), order))
+    finite, limit = formulas_of(Derivation(with_rates(derivation.method), order))
     variants = Variants(lowered(*finite, Advice.LIMIT), lowered(*limit, Advice.STEP))
     calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(order)]
     name = writer.scope.name

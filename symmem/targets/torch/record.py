@@ -25,8 +25,8 @@ Fields = Mapping[str, str | Lines]
 
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
     """The functions of order 1, and the record."""
-    optimizer = derivation.optimizer
-    form, running, implicit = group_form(optimizer), running_form(optimizer), regulariser(optimizer)
+    method = derivation.method
+    form, running, implicit = group_form(method), running_form(method), regulariser(method)
     functions = GroupFunctions(form, writer)
     lines = [*functions.basic(), *functions.memory(), *functions.shared(), *functions.correction()]
     lines += memory.running_functions(running, writer)

@@ -1,0 +1,78 @@
+"""Bounds: an interval in which an expression stays while its symbols stay in theirs.  The one place of its kind.
+
+Interval arithmetic over the tree: sound, never sharp beyond it.  With ``beta`` in [0, 1) and ``eps`` in (0, inf)
+
+    1 - beta**(n + 1)   in (0, 1],       grad**2 + eps   in (0, inf),       beta1 - beta2   in (-1, 1): no sign.
+
+Bounds hold wherever the expression is defined; a symbol without a range may be any real number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
+
+from symmem.algebra.head import Head
+from symmem.algebra.heads import HEADS, TOTAL
+from symmem.algebra.interval_powers import enclosing, power, signed_power, variable_power
+from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
+from symmem.algebra.symbols import AGO, LR, PAST, STEP
+
+Ranges = Mapping[Symbol, Interval]
+
+COUNTERS = (STEP, PAST, AGO)
+"""The symbols that count steps: whole numbers from 0 on."""
+LANGUAGE: Ranges = {**dict.fromkeys(COUNTERS, NONNEGATIVE), LR: POSITIVE}
+"""The ranges of the symbols that no declaration declares."""
+
+
+def bounds(expression: Expr, ranges: Ranges) -> Interval:
+    """An interval that holds every value of a scalar, or every entry of a vector."""
+    if isinstance(expression, Rational):
+        return point(expression)
+    if isinstance(expression, Symbol):
+        return ranges.get(expression) or LANGUAGE.get(expression, REALS)
+    if isinstance(expression, Add):
+        return reduce(lambda a, b: a + b, (bounds(term, ranges) for term in expression.args))
+    if isinstance(expression, Mul):
+        return reduce(lambda a, b: a * b, (bounds(factor, ranges) for factor in expression.args))
+    if isinstance(expression, Pow):
+        return _power(expression.base, expression.exp, ranges)
+    head = HEADS.of(expression)
+    if head is not None:
+        return _function(expression, head, ranges)
+    if expression.is_number and expression.is_real:
+        return Interval(enclosing(expression, -1), enclosing(expression, 1))
+    return REALS
+
+
+def _power(base: Expr, exponent: Expr, ranges: Ranges) -> Interval:
+    inner = bounds(base, ranges)
+    if isinstance(exponent, Rational):
+        return power(inner, exponent)
+    outer = bounds(exponent, ranges)
+    return (
+        signed_power(inner, outer)
+        if _is_count(exponent) and outer.is_nonnegative
+        else variable_power(inner, outer)
+    )
+
+
+def _is_count(exponent: Expr) -> bool:
+    """Whether it is a whole number at every step: ``n + 1``, ``2 n - s``."""
+    terms = exponent.as_coefficients_dict()
+    return set(terms) <= {S.One, *COUNTERS} and all(isinstance(number, Integer) for number in terms.values())
+
+
+def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
+    """The image of a function; a sum of things with one sign, be it finite or over entries, keeps that sign."""
+    if head.name == "abs":
+        return abs(bounds(expression.args[0], ranges))
+    if expression.func == TOTAL or head.binds:
+        inner = bounds(expression.args[0], ranges)
+        if inner.is_nonnegative:
+            return NONNEGATIVE
+        return -NONNEGATIVE if (-inner).is_nonnegative else REALS
+    return head.image

@@ -1,0 +1,39 @@
+"""The symbols of every formula, the names of its functions, and the three kinds of values: the floor of the house.
+
+The language is *plain* SymPy: plain symbols, plain undefined functions, ``Sum``.  The name of an atom carries its
+kind, so that a formula typed by hand, or read back from JSON, equals the engine's own.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from sympy import Symbol
+
+THETA = Symbol("theta")
+GRAD = Symbol("grad")
+LOSS = Symbol("loss")
+LR = Symbol("lr")
+STEP = Symbol("n")
+PAST = Symbol("s")
+"""The index of a past step in the finite sums that stay: 0 <= s < n."""
+AGO = Symbol("k")
+"""How many steps ago: the iterate theta_{n-k}."""
+
+MOMENTUM_NAME = re.compile(r"m([1-9][0-9]*)")
+CONTRACTION_NAME = re.compile(r"D([1-9][0-9]*)L")
+JVP_NAME = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
+
+
+class Kind(Enum):
+    """What an expression is, and which rules it may be treated by."""
+
+    SCALAR = "scalar"
+    ENTRYWISE = "entrywise"
+    TENSOR = "tensor"
+
+
+def momentum_symbol(position: int) -> Symbol:
+    """The symbol of the momentum variable with the given position, counted from 1."""
+    return Symbol(f"m{position}")

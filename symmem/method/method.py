@@ -1,0 +1,94 @@
+"""The normal form of a method with memory, between declaration and derivation (mathematics.md section 9).
+
+theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),        m_l = sum_{k=0..n} c_l(n, k) g_l(theta_{n-k})
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sympy import Expr, S, Symbol
+
+from symmem.algebra.atoms import STEP, Kind, is_scalar, kind
+from symmem.algebra.directional import derivative
+from symmem.algebra.scalars import Scalars
+from symmem.declaration.interval import Interval
+from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.records import Parameter, VectorFunction
+from symmem.method.kernel import Kernel
+from symmem.method.numbers import scalars_of
+
+Declared = Optimizer
+"""What a method was read from; only those who name and print it look there."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One vector that Phi sees, by its ``symbol``: the memory ``kernel`` of ``g``."""
+
+    symbol: Symbol
+    g: Expr
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method with memory, as exact data: Phi of its channels, and the field of its numbers.
+
+    The flags are derived once:  ``is_linear``: Phi is linear in its channels;  ``is_settled``: no gain depends on the
+    step, so that the update on a constant history is the same at every step;  ``is_entrywise``: no opaque function.
+    """
+
+    name: str
+    phi: Expr
+    channels: tuple[Channel, ...]
+    numbers: Scalars = field(compare=False, repr=False)
+    parameters: tuple[Parameter, ...] = ()
+    functions: tuple[VectorFunction, ...] = ()
+    declared: Declared | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        phi: Expr,
+        channels: tuple[Channel, ...],
+        *,
+        parameters: tuple[Parameter, ...] = (),
+        functions: tuple[VectorFunction, ...] = (),
+        declared: Declared | None = None,
+    ) -> Method:
+        """The method with the field that its kernels ask for."""
+        numbers = scalars_of(parameters, [channel.kernel for channel in channels], phi)
+        return cls(name, phi, channels, numbers, parameters, functions, declared)
+
+    @property
+    def optimizer(self) -> Declared:
+        """The declaration that it was read from."""
+        assert self.declared is not None, f"{self.name} was not read from a declaration"
+        return self.declared
+
+    @cached_property
+    def ranges(self) -> dict[Symbol, Interval]:
+        return {Symbol(parameter.name): parameter.range for parameter in self.parameters}
+
+    @cached_property
+    def defaults(self) -> dict[Symbol, Expr]:
+        return {Symbol(parameter.name): parameter.default for parameter in self.parameters}
+
+    @cached_property
+    def is_linear(self) -> bool:
+        symbols = [channel.symbol for channel in self.channels]
+        slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
+        at_zero = self.phi.xreplace(dict.fromkeys(symbols, S.Zero))
+        return at_zero == 0 and all(is_scalar(slope) for slope in slopes)
+
+    @cached_property
+    def is_settled(self) -> bool:
+        gains = (self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels)
+        return all(STEP not in gain.free_symbols for gain in gains)
+
+    @cached_property
+    def is_entrywise(self) -> bool:
+        return all(kind(part) is not Kind.TENSOR for part in (self.phi, *(c.g for c in self.channels)))

@@ -1,0 +1,53 @@
+"""From a declaration to its Method: every momentum variable gets its kernel, every factor its limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from symmem.algebra.atoms import momentum_symbol
+from symmem.algebra.limits import scalar_limit
+from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.sums import NoLimitError
+from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.records import Momentum
+from symmem.method.geometric import Geometric
+from symmem.method.instant import Instant
+from symmem.method.method import Channel, Method
+
+
+@lru_cache(maxsize=256)
+def method_of(optimizer: Optimizer) -> Method:
+    """The method that a declaration describes."""
+    channels = tuple(
+        Channel(momentum_symbol(position), variable.g, _kernel(variable))
+        for position, variable in enumerate(optimizer.momentum, start=1)
+    )
+    method = Method.of(
+        optimizer.name,
+        optimizer.phi,
+        channels,
+        parameters=optimizer.parameters,
+        functions=optimizer.functions,
+        declared=optimizer,
+    )
+    return replace(method, channels=tuple(_settled(channel, method) for channel in channels))
+
+
+def _kernel(variable: Momentum) -> Instant | Geometric:
+    if variable.beta == 0:
+        return Instant(factor=variable.b)
+    return Geometric(variable.beta, factor=variable.b)
+
+
+def _settled(channel: Channel, method: Method) -> Channel:
+    """The channel with the limit of its factor for n -> infinity."""
+    kernel = channel.kernel
+    assert isinstance(kernel, (Instant, Geometric))
+    try:
+        settled: object = scalar_limit(kernel.factor, method.numbers)
+    except NoLimitError as reason:
+        settled = Missing(
+            Sentence.of("b = ", kernel.factor, f" has no known limit for n -> infinity ({reason})")
+        )
+    return replace(channel, kernel=replace(kernel, settled=settled))

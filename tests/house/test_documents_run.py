@@ -1,0 +1,142 @@
+"""What the documents say is so: every example is run, every command ends well, every file they name is there."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from command import run, spawn
+from machine import needs
+from markdown import REPOSITORY, Document
+
+DOCUMENTS = [
+    Document(path)
+    for path in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/mathematics.md")
+]
+SHELL = {". .venv/bin/activate", "pip install .", "pip install '.[torch]'"}
+"""Commands that are no example of ours: the tests of the wheel and of a fresh machine run them."""
+TOOLS = {"build": "cc", "--pdf": "pdflatex"}
+"""Words of a command that need more than Python."""
+
+
+@pytest.fixture(params=DOCUMENTS, ids=lambda document: document.path)
+def document(request: pytest.FixtureRequest) -> Document:
+    return request.param
+
+
+@pytest.fixture
+def folder(document: Document, tmp_path: Path) -> Path:
+    """A folder with the files that the document shows."""
+    for name, text in document.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_there_are_examples() -> None:
+    readme, architecture, contributing, _, mathematics = DOCUMENTS
+    assert len(readme.sessions) >= 4
+    assert len(readme.commands) >= 12
+    assert len(readme.files) == 1
+    assert len(architecture.blocks("python")) >= 5
+    assert len(contributing.files) == 1
+    assert len(contributing.commands) >= 6
+    assert len(mathematics.formulas) > 400
+
+
+def test_sessions_show_what_is_printed(document: Document, folder: Path) -> None:
+    same = doctest.OutputChecker().check_output
+    for command, expected in document.sessions:
+        program, *arguments = command.split()
+        assert program == "symmem"
+        require(arguments)
+        printed = spawn(*arguments, cwd=folder).stdout.decode()
+        assert same(expected, printed, doctest.ELLIPSIS), f"$ {command}\n{printed}"
+
+
+def test_python_examples(document: Document, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    before, path = set(sys.modules), list(sys.path)
+    code = "\n".join(document.blocks("python"))
+    needs(*(tool for word, tool in TOOLS.items() if f'"{word}"' in code))
+    example = doctest.DocTestParser().get_doctest(code, {}, document.path, None, 0)
+    report: list[str] = []
+    results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
+    sys.path[:] = path
+    for name in set(sys.modules) - before:
+        if str(folder) in str(getattr(sys.modules[name], "__file__", None)):
+            del sys.modules[name]
+    assert results.failed == 0, "".join(report)
+    assert all(">>> " in block for block in document.blocks("python")), "an example that nobody runs"
+
+
+def test_commands_end_well(document: Document, folder: Path) -> None:
+    for command in document.commands:
+        program, *arguments = command.split()
+        if program == "make":
+            targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+            assert arguments[0] in targets, command
+        elif command not in SHELL:
+            assert program == "symmem", command
+            require(arguments)
+            done = run(*arguments, cwd=folder)
+            assert done.returncode == 0, (command, done.stderr)
+
+
+def require(arguments: list[str]) -> None:
+    needs(*(tool for word, tool in TOOLS.items() if word in arguments))
+
+
+def test_links_lead_somewhere(document: Document) -> None:
+    here = (REPOSITORY / document.path).parent
+    for target in document.links:
+        path, _, anchor = target.partition("#")
+        linked = Document(str((here / path).relative_to(REPOSITORY))) if path else document
+        assert (REPOSITORY / linked.path).exists(), target
+        assert not anchor or f"#{anchor}" in linked.anchors, target
+
+
+def test_files_are_where_the_documents_say(document: Document) -> None:
+    for path in document.paths:
+        pattern = re.sub(r"<\w+>", "*", path.removesuffix("/"))
+        assert list(REPOSITORY.glob(pattern)), path
+
+
+def test_the_map_has_the_arrows_of_the_test() -> None:
+    """The table of rooms in ARCHITECTURE.md is that of test_architecture.py."""
+    tree = ast.parse(Path(__file__).with_name("test_architecture.py").read_text(encoding="utf-8"))
+    values = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", DOCUMENTS[1].text, re.MULTILINE)
+    shown = {room: set(re.findall(r"\w+", below)) for room, below in rows}
+    assert shown == {
+        room: below or set()
+        for room, below in ast.literal_eval(ast.unparse(values["BELOW"]).replace("set()", "None")).items()
+    }
+
+
+def test_formulas_survive_markdown(document: Document) -> None:
+    """Between dollars GitHub still reads Markdown: ``}_`` can open emphasis, a backslash before punctuation is lost."""
+    for formula in document.formulas:
+        assert not re.search(r"[})\]']_|\\[,;!|{}:%]|[*<>\n]|^\s|\s$", formula), formula
+
+
+@pytest.mark.parametrize("wrong", [r"\|x\|", r"\bar{g}_l", "a*b", "a<b", r"g\,v"])
+def test_a_formula_that_markdown_breaks_is_seen(wrong: str) -> None:
+    with pytest.raises(AssertionError):
+        test_formulas_survive_markdown(Fixed(f"text ${wrong}$ text"))
+
+
+class Fixed(Document):
+    """A document with a given text."""
+
+    def __init__(self, text: str) -> None:
+        object.__setattr__(self, "path", "")
+        self.__dict__["text"] = text

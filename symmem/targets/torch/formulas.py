@@ -22,18 +22,11 @@ from symmem.targets.python.module import check_values, contractions, suffixes
 from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines, indented
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import definitions
+from symmem.targets.torch.pieces import helpers
 from symmem.targets.torch.record import assigned, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
-_HELPERS = {
-    Need.LIKE: ("_like",),
-    Need.TOTAL: ("_total",),
-    Need.ZEROS: ("_zeros",),
-    Need.STEPS: ("_steps", "_added"),
-    Need.OLDEST: ("_oldest",),
-}
 
 
 @dataclass(frozen=True)
@@ -74,21 +67,35 @@ def formulas_module(derivation: Derivation) -> str:
             "name": optimizer.name,
             "runtime": RUNTIME,
             "aliases": scope.aliases,
-            "helpers": helpers(found.needs),
+            "helpers": [*helpers(found.needs), *("\n".join(lines) for _, lines in writer.kernels())],
             "functions": ["\n".join(lines) for lines in found.functions],
             "record": "\n".join(found.record),
         },
     )
 
 
-def helpers(needs: frozenset[Need]) -> list[str]:
-    """The small functions that the functions call, as source."""
-    names = [name for need, own in _HELPERS.items() if need in needs for name in own]
-    return definitions("helpers", names)
+@dataclass(frozen=True)
+class HigherStep:
+    """Beyond order 1: the whole step on flat vectors, with a vector of rates, as a function."""
+
+    variants: Variants
+    function: Lines
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset(need for each in self.variants.existing for need in each.needs)
+
+    @property
+    def has_finite(self) -> bool:
+        return isinstance(self.variants.finite, Routine)
+
+    @property
+    def has_limit(self) -> bool:
+        return isinstance(self.variants.limit, Routine)
 
 
-def _higher(derivation: Derivation, writer: InliningWriter) -> Written:
-    """Beyond order 1: the whole step on flat vectors, with a vector of rates."""
+def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
+    """The step of an order above 1."""
     optimizer, order = derivation.optimizer, derivation.order
     rates = Internal("rates")
 
@@ -106,12 +113,12 @@ def _higher(derivation: Derivation, writer: InliningWriter) -> Written:
     parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
     head = ["theta", name(GRAD), *contractions(order), *calls, name(rates), STEP.name, *parameters]
     body = writer.variants(variants, "rated", out=False)
-    function = [*signature(STEP_FUNCTION, head), *indented(body)]
-    needs = frozenset(need for each in variants.existing for need in each.needs)
+    return HigherStep(variants, [*signature(STEP_FUNCTION, head), *indented(body)])
+
+
+def _higher(derivation: Derivation, writer: InliningWriter) -> Written:
+    step = higher_step(derivation, writer)
     record = higher_order(
-        derivation,
-        step=STEP_FUNCTION,
-        has_finite=isinstance(variants.finite, Routine),
-        has_limit=isinstance(variants.limit, Routine),
+        derivation, step=STEP_FUNCTION, has_finite=step.has_finite, has_limit=step.has_limit
     )
-    return Written([function], assigned("FORMULAS", record), needs)
+    return Written([step.function], assigned("FORMULAS", record), step.needs)

@@ -72,20 +72,25 @@ class FunctionWriter:
         lines = signature(name, [STEP.name, *self._parameters])
         if not scalars:
             return [*lines, *_returned([])]
-        names = self.spelled(scalar.name for scalar in scalars)
         limits = [(scalar.name, scalar.limit) for scalar in scalars if scalar.limit is not None]
         if len(limits) == len(scalars):
-            self._note(limits)
-            body = [*self._writer.numbers(limits), f"return [{', '.join(names)}]"]
+            body = self._listed(limits, ranges=False)
         else:
             error = self._writer.scope.outer("ValueError")
-            body = [f'raise {error}("the coefficients have no limit")']
-        finite = [(scalar.name, scalar.at_step) for scalar in scalars]
+            body = [f'raise {error}("the coefficients have no limit; use limit=False")']
+        finite = self._listed([(scalar.name, scalar.at_step) for scalar in scalars], ranges=ranges)
+        return [*lines, f"{INDENT}if n is None:", *indented(indented(body)), *indented(finite)]
+
+    def _listed(self, assignments: Sequence[Assignment], *, ranges: bool) -> Lines:
+        """``return`` of the values, on one line where there is room, else named first."""
         if not ranges:
-            self._note(finite)
+            self._note(assignments)
+            line = f"return [{', '.join(self._writer.number(value) for _, value in assignments)}]"
+            if len(line) <= WIDTH - 2 * len(INDENT):
+                return [line]
+        names = self.spelled(name for name, _ in assignments)
         write = self._writer.ranges if ranges else self._writer.numbers
-        lines += [f"{INDENT}if n is None:", *indented(indented(body))]
-        return [*lines, *indented([*write(finite), f"return [{', '.join(names)}]"])]
+        return [*write(assignments), f"return [{', '.join(names)}]"]
 
     def _number(self, value: Expr) -> str:
         self._note([(STEP, value)])

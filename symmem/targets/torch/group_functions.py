@@ -48,6 +48,22 @@ class GroupFunctions:
             found.append(self.writer.at_step(PAST_SCALARS, form.past_scalars, ranges=True))
         return found
 
+    def alone(self) -> list[Lines]:
+        """For the emitted class: F + M of products that hold their scales, F of a past step, the decays."""
+        form = self.form
+        scaled = {memory.scale: S.One for memory in form.memories}
+        update = form.memoryless + form.correction.xreplace(scaled)
+        past = [scalar.name for scalar in form.past_scalars]
+        found = [
+            self.writer.at_step(SCALARS, form.scalars, ranges=False),
+            self.writer.numbers(DECAYS, [memory.decay for memory in form.memories]),
+            self._tensor(CORRECTED, update, self._vectors, self._scalars),
+            self.writer.tensor(PAST, form.past, (), past),
+        ]
+        if form.past_scalars:
+            found.append(self.writer.at_step(PAST_SCALARS, form.past_scalars, ranges=True))
+        return found
+
     def shared(self) -> list[Lines]:
         """F + M where all memories have the same product and displacement, which stand in front."""
         if len(self.form.memories) < 2:

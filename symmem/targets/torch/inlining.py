@@ -7,29 +7,95 @@ from itertools import count
 
 from sympy import Symbol
 
-from symmem.program.program import Routine
-from symmem.program.statements import Apply, Entrywise, Internal, Statement
-from symmem.targets.python.code import INDENT, PythonWriter
+from symmem.algebra.atoms import GRAD, STEP, THETA
+from symmem.program.program import Routine, Variants
+from symmem.program.scope import Scope
+from symmem.program.statements import (
+    Apply,
+    Assignment,
+    Entrywise,
+    Internal,
+    Scalars,
+    Statement,
+    Total,
+)
+from symmem.targets.python.code import INDENT, PythonWriter, Spelling, signature
 from symmem.targets.python.printing import WIDTH, PythonPrinter, assignment, fitted
-from symmem.targets.torch.dialect import spelling
 
 _ROOM = WIDTH - 2 * len(INDENT)
 """Lines stand at most two levels deep."""
 
 
+Key = tuple[tuple[Assignment, ...], tuple[Assignment, ...], tuple[Symbol, ...]]
+
+
 class InliningWriter(PythonWriter):
     """Writes the lines of tensor formulas; PyTorch makes a new tensor for each operation anyway."""
 
-    def routine(self, routine: Routine, role: str, *, out: bool = False) -> list[str]:
+    def __init__(self, spelling: Spelling, scope: Scope) -> None:
+        super().__init__(spelling, scope)
+        self._dialects = spelling
+        self._functions: dict[Key, list[str]] = {}
+        self._names: dict[Key, str] = {}
+
+    def routine(self, routine: Routine, role: str, *, out: bool = False) -> list[str]:  # noqa: ARG002  # names no kernels
         """Statements, and ``return`` of the value, a new tensor; ``out`` is where the caller wants it."""
         *before, last = routine.statements
-        if not isinstance(last, Apply):
-            return super().routine(routine, role, out=out)
+        if isinstance(last, Scalars):
+            *earlier, (_, number) = last.assignments
+            parts = _parts()
+            printer = PythonPrinter(self._dialects.scalars, names=self.scope.name)
+            lines, short = fitted(number, printer, lambda: next(parts), _ROOM - len("return "), _ROOM)
+            return [
+                *self.block(before),
+                *self.numbers(earlier),
+                *lines,
+                f"return {printer.source(short)}",
+            ]
+        assert isinstance(last, Apply)
         lines, value = self._inlined(last.function, len("return _written(, theta, out)"))
-        if isinstance(last.function.output, Symbol):
+        if last.function.output in (THETA, GRAD):
             value += ".clone()"
         result = f"_written({value}, theta, out)" if out else value
         return [*self.block(before), *lines, f"return {result}"]
+
+    def variants(self, variants: Variants, role: str, *, out: bool) -> list[str]:
+        """Where finite n and the limit differ in numbers alone, these come from a function of n."""
+        finite, limit = variants.finite, variants.limit
+        if isinstance(finite, Routine) and isinstance(limit, Routine) and finite != limit:
+            first, second = _opened(finite), _opened(limit)
+            if first is not None and second is not None and first[1] == second[1]:
+                rest = Routine(first[1], finite.result)
+                needed = [name for name, _ in first[0] if name in rest.inputs]
+                head = self._coefficients_of(tuple(second[0]), tuple(first[0]), tuple(needed))
+                return [head, *self.routine(rest, role, out=out)]
+        return super().variants(variants, role, out=out)
+
+    def kernels(self) -> list[tuple[str, list[str]]]:
+        """Name and lines of the functions of n that the bodies call: there are no others."""
+        return [(self._names[key], lines) for key, lines in self._functions.items()]
+
+    def _coefficients_of(
+        self, limit: tuple[Assignment, ...], finite: tuple[Assignment, ...], needed: tuple[Symbol, ...]
+    ) -> str:
+        """The call of a function that gives the needed numbers; equal ones are written once."""
+        read = set().union(*(value.free_symbols for _, value in (*limit, *finite)))
+        given = sorted(read - {name for name, _ in (*limit, *finite)} - {STEP}, key=lambda x: str(x.name))
+        arguments = [STEP.name, *(self.scope.name(symbol) for symbol in given)]
+        names = [self.scope.name(symbol) for symbol in needed]
+        key = (limit, finite, needed)
+        if key not in self._functions:
+            self._names[key] = "_coefficients" + (str(len(self._names) + 1) if self._names else "")
+            body = [
+                "if n is None:",
+                *(INDENT + line for line in self.numbers(limit)),
+                "else:",
+                *(INDENT + line for line in self.numbers(finite)),
+                f"return {', '.join(names)}",
+            ]
+            head = signature(self._names[key], arguments)
+            self._functions[key] = [*head, *(INDENT + line for line in body)]
+        return f"{', '.join(names)} = {self._names[key]}({', '.join(arguments)})"
 
     def straight(self, routine: Routine) -> list[str]:
         """The same for a formula that is added to a tensor: it may return a tensor that was given, or a number."""
@@ -39,6 +105,8 @@ class InliningWriter(PythonWriter):
         return [*self.block(before), *lines, f"return {value}"]
 
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
+        if isinstance(statement, Total):
+            return [f"{self.scope.name(statement.result)} = {self.scope.name(statement.vector)}.sum()"]
         if not isinstance(statement, Apply):
             return super()._statement(statement, roles)
         name = self.scope.name(statement.result)
@@ -55,7 +123,7 @@ class InliningWriter(PythonWriter):
 
     def _formula(self, function: Entrywise, indent: int) -> tuple[list[str], str]:
         parts = _parts()
-        printer = PythonPrinter(spelling(self.scope).vectors, frozenset(function.scalars), self.scope.name)
+        printer = PythonPrinter(self._dialects.vectors, frozenset(function.scalars), self.scope.name)
         lines: list[str] = []
         for symbol, value in function.locals:
             lines += assignment(self.scope.name(symbol), value, printer, lambda: next(parts), _ROOM)
@@ -66,3 +134,9 @@ class InliningWriter(PythonWriter):
 def _parts() -> Iterator[Symbol]:
     """Names for the parts of a value that is too long for a line."""
     return (Internal(f"p{k}") for k in count(1))
+
+
+def _opened(routine: Routine) -> tuple[tuple[Assignment, ...], tuple[Statement, ...]] | None:
+    """The numbers that open a routine, and the other statements."""
+    first, *rest = routine.statements
+    return (first.assignments, tuple(rest)) if isinstance(first, Scalars) and rest else None

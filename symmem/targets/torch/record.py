@@ -71,10 +71,7 @@ def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fiel
             ]
         ),
         "opaque": listed(
-            [
-                f"Opaque({quoted(each.name)}, {tuple_of(map(quoted, each.derivatives))})"
-                for each in functions
-            ]
+            [f"Opaque({quoted(each.name)}, {tuple_of(map(quoted, each.derivatives))})" for each in functions]
         ),
         "check": "_check",
         "has_finite": str(has_finite),

@@ -14,7 +14,6 @@ __all__ = [
     "_like",
     "_oldest",
     "_steps",
-    "_total",
     "_written",
     "_zeros",
 ]
@@ -51,10 +50,6 @@ def _written(value: Tensor, theta: Tensor, out: Tensor | None) -> Tensor:
 
 def _zeros(theta: Tensor) -> Tensor:
     return torch.zeros_like(theta)
-
-
-def _total(vector: Tensor) -> Tensor:
-    return vector.sum()
 
 
 def _steps(first: int, stop: int) -> Tensor:

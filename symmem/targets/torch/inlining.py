@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP, THETA
 from symmem.program.program import Routine, Variants
@@ -15,9 +15,11 @@ from symmem.program.statements import (
     Assignment,
     Entrywise,
     Internal,
+    Loop,
     Scalars,
     Statement,
     Total,
+    reads,
 )
 from symmem.targets.python.code import INDENT, PythonWriter, Spelling, signature
 from symmem.targets.python.printing import WIDTH, PythonPrinter, assignment, fitted
@@ -37,9 +39,18 @@ class InliningWriter(PythonWriter):
         self._dialects = spelling
         self._functions: dict[Key, list[str]] = {}
         self._names: dict[Key, str] = {}
+        self._locals: dict[Symbol, Expr] = {}  # the local values that the present function has already
+
+    def loop(self, loop: Loop) -> list[str]:
+        """What a body computes is not there where the loop is empty."""
+        self._locals = {}
+        lines = super().loop(loop)
+        self._locals = {}
+        return lines
 
     def routine(self, routine: Routine, role: str, *, out: bool = False) -> list[str]:  # noqa: ARG002  # names no kernels
         """Statements, and ``return`` of the value, a new tensor; ``out`` is where the caller wants it."""
+        self._locals = {}
         *before, last = routine.statements
         if isinstance(last, Scalars):
             *earlier, (_, number) = last.assignments
@@ -47,17 +58,18 @@ class InliningWriter(PythonWriter):
             printer = PythonPrinter(self._dialects.scalars, names=self.scope.name)
             lines, short = fitted(number, printer, lambda: next(parts), _ROOM - len("return "), _ROOM)
             return [
-                *self.block(before),
+                *self.block(before, last),
                 *self.numbers(earlier),
                 *lines,
                 f"return {printer.source(short)}",
             ]
         assert isinstance(last, Apply)
+        opening = self.block(before, last)
         lines, value = self._inlined(last.function, len("return _written(, theta, out)"))
         if last.function.output in (THETA, GRAD):
             value += ".clone()"
         result = f"_written({value}, theta, out)" if out else value
-        return [*self.block(before), *lines, f"return {result}"]
+        return [*opening, *lines, f"return {result}"]
 
     def variants(self, variants: Variants, role: str, *, out: bool) -> list[str]:
         """Where finite n and the limit differ in numbers alone, these come from a function of n."""
@@ -99,10 +111,33 @@ class InliningWriter(PythonWriter):
 
     def straight(self, routine: Routine) -> list[str]:
         """The same for a formula that is added to a tensor: it may return a tensor that was given, or a number."""
+        self._locals = {}
         *before, last = routine.statements
         assert isinstance(last, Apply)
+        opening = self.block(before, last)
         lines, value = self._formula(last.function, len("return "))
-        return [*self.block(before), *lines, f"return {value}"]
+        return [*opening, *lines, f"return {value}"]
+
+    def block(self, statements: Sequence[Statement], *after: Statement) -> list[str]:
+        """The lines; the sum of a vector that nothing else needs, also ``after``, is that of its formula."""
+        lines: list[str] = []
+        waiting = list(statements)
+        while waiting:
+            first, *waiting = waiting
+            total = waiting[0] if waiting else None
+            later = (*waiting[1:], *after)
+            if isinstance(first, Apply) and isinstance(total, Total) and _is_for(first, total, later):
+                lines += self._summed(first, total)
+                waiting = waiting[1:]
+            else:
+                lines += super().block([first])
+        return lines
+
+    def _summed(self, vector: Apply, total: Total) -> list[str]:
+        name = self.scope.name(total.result)
+        lines, value = self._inlined(vector.function, len(f"{name} = ().sum()"))
+        is_call = vector.function.output.is_Function or vector.function.output.is_Symbol
+        return [*lines, f"{name} = {value}.sum()" if is_call else f"{name} = ({value}).sum()"]
 
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
         if isinstance(statement, Total):
@@ -125,9 +160,16 @@ class InliningWriter(PythonWriter):
         parts = _parts()
         printer = PythonPrinter(self._dialects.vectors, frozenset(function.scalars), self.scope.name)
         lines: list[str] = []
-        for symbol, value in function.locals:
-            lines += assignment(self.scope.name(symbol), value, printer, lambda: next(parts), _ROOM)
-        before, short = fitted(function.output, printer, lambda: next(parts), _ROOM - indent, _ROOM)
+        local, output = list(function.locals), function.output
+        if local and output == local[-1][0]:
+            *local, (_, output) = local
+        for symbol, value in local:
+            if self._locals.get(symbol) != value:
+                # What is made of the old value is made again.
+                self._locals = {} if symbol in self._locals else self._locals
+                self._locals[symbol] = value
+                lines += assignment(self.scope.name(symbol), value, printer, lambda: next(parts), _ROOM)
+        before, short = fitted(output, printer, lambda: next(parts), _ROOM - indent, _ROOM)
         return [*lines, *before], printer.source(short)
 
 
@@ -140,3 +182,8 @@ def _opened(routine: Routine) -> tuple[tuple[Assignment, ...], tuple[Statement, 
     """The numbers that open a routine, and the other statements."""
     first, *rest = routine.statements
     return (first.assignments, tuple(rest)) if isinstance(first, Scalars) and rest else None
+
+
+def _is_for(vector: Apply, total: Total, later: Sequence[Statement]) -> bool:
+    """Whether the vector is there for this sum alone."""
+    return total.vector == vector.result and not any(vector.result in reads(each) for each in later)

@@ -27,10 +27,9 @@ TARGET = PythonTarget("torch/module.py.jinja", has_out=True)
 FIRST_ORDER = (
     "Groups may differ in every argument; each counts its own updates n, from 0, and its",
     "present lr stands for that of its past steps. ``limit=True`` is n -> infinity. The",
-    'Hessian-vector product ``hvp``: "double-backward" evaluates the closure once,',
-    '"central-difference" twice more and needs first derivatives alone; a function gets',
-    "the parameters and a direction, two lists. It is for one process: symmem.training, or",
-    "``emit --runtime``, has several, clipping, and the optimizer with its memory.",
+    'Hessian-vector product ``hvp`` is "double-backward", "central-difference", for which',
+    "first derivatives are enough, or a function of the parameters and a direction, two",
+    "lists. One process; symmem.training and ``emit --runtime`` have several, and memory.",
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",
@@ -108,12 +107,12 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     table = _table(form)
     listed = definitions("tables", ["_listed"]) if table == "_settling" else []
     pieces = ["_planned", "_factor", "_remembered", "_widened"]
-    derivatives = ["_derivatives", "_backward_again", "_operations", "_difference"]
+    derivatives = ["_derivatives", "_backward_again", "_difference"]
     return EmittedClass(
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", ["_Hvp", "_Tensors", "_Vectors"]),
+            *definitions("derivatives", ["_Hvp", "_Tensors"]),
             *definitions("first_order", ["_Group", "_Row"]),
             f"_HAS_PATHS = {form.has_ways}",
         ],
@@ -173,9 +172,10 @@ def _values(derivation: Derivation) -> Lines:
             for place, name in enumerate(each.parameters)
         }
         entries = [places[name] for name in declared]
-    line = f"{INDENT}values = [{', '.join(entries)}]"
-    if len(line) > WIDTH:
-        lines = [f"{INDENT}values = [", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}]"]
-    else:
-        lines = [line]
-    return [head, *lines, f"{INDENT}return [float(value) for value in values]"]
+    line = f"{INDENT}return [float(x) for x in ({', '.join(entries)},)]"
+    if len(entries) > 1:
+        line = f"{INDENT}return [float(x) for x in ({', '.join(entries)})]"
+    if len(line) <= WIDTH or not entries:
+        return [head, line if entries else f"{INDENT}return []"]
+    lines = [f"{INDENT}values = [", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}]"]
+    return [head, *lines, f"{INDENT}return [float(x) for x in values]"]

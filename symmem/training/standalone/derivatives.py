@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,27 +12,25 @@ from torch import Tensor
 __all__ = ["_Along", "_derivatives"]
 
 _Hvp = str | Callable[..., Any]
-_Tensors = list[Tensor]
-_Vectors = Sequence[Tensor | None]
+_Tensors = list[Any]  # None in the place of a gradient that is not there
 
 
 def _derivatives(closure: Any, points: _Tensors, hvp: Any) -> tuple[Any, ...]:
     """The loss, its gradient, and the function of a direction that is its Hessian."""
 
-    def gradient(**options: Any) -> tuple[Tensor, _Vectors]:
+    def gradient(**options: Any) -> tuple[Tensor, _Tensors]:
         with torch.enable_grad():
             torch.clear_autocast_cache()  # it holds copies of what the weights were
             loss = closure()
-            return loss.detach(), torch.autograd.grad(loss, points, **options)
+            return loss.detach(), list(torch.autograd.grad(loss, points, **options))
 
-    def again() -> _Vectors:
-        """The gradient once more, with the random numbers of the first time."""
+    def again() -> _Tensors:  # with the random numbers of the first time
         with torch.random.fork_rng(range(torch.cuda.device_count())):
             torch.set_rng_state(random[0])
             torch.cuda.set_rng_state_all(random[1])
             return gradient(materialize_grads=True)[1]
 
-    def product(along: _Tensors) -> _Vectors:
+    def product(along: _Tensors) -> _Tensors:
         if callable(hvp):
             return list(hvp(points, along))
         if hvp == "double-backward":
@@ -44,33 +42,28 @@ def _derivatives(closure: Any, points: _Tensors, hvp: Any) -> tuple[Any, ...]:
     return loss, [None if g is None else g.detach() for g in first], product
 
 
-def _backward_again(first: _Vectors, points: _Tensors, along: _Tensors) -> _Vectors:
+def _backward_again(first: _Tensors, points: _Tensors, along: _Tensors) -> _Tensors:
     """A second backward pass, through the graph of the gradient."""
     pairs = [(g, v) for g, v in zip(first, along, strict=True) if g is not None]
     used = [(g, v) for g, v in pairs if g.requires_grad]
     outputs, vectors = ([pair[k] for pair in used] for k in (0, 1))
     advice = 'cannot be differentiated twice; use hvp="central-difference"'
-    if "torch::autograd::Error" in _operations(outputs):  # autograd would skip it
-        raise RuntimeError(f"a function marked once_differentiable {advice}")
+    waiting, seen = [g.grad_fn for g in outputs], set()
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            if node.name() == "torch::autograd::Error":  # autograd would skip it
+                raise RuntimeError(f"a once_differentiable function {advice}")
+            seen.add(node)
+            waiting.extend(before for before, _ in node.next_functions)
     try:
         options: Any = {"retain_graph": True, "materialize_grads": True}
-        return torch.autograd.grad(outputs, points, vectors, **options)
+        return list(torch.autograd.grad(outputs, points, vectors, **options))
     except RuntimeError as error:
         raise RuntimeError(f"the loss {advice}") from error
 
 
-def _operations(tensors: _Tensors) -> set[str]:
-    """The names of the operations in the graph of the tensors."""
-    waiting, seen = [tensor.grad_fn for tensor in tensors], set()
-    while waiting:
-        node = waiting.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            waiting.extend(before for before, _ in node.next_functions)
-    return {node.name() for node in seen}
-
-
-def _difference(gradient: Any, points: _Tensors, along: _Tensors) -> _Vectors:
+def _difference(gradient: Any, points: _Tensors, along: _Tensors) -> _Tensors:
     """The gradients at theta + t v and theta - t v, subtracted, over 2 t."""
     size = math.hypot(*(float(p.norm()) for p in points))
     length = math.hypot(*(float(v.norm()) for v in along)) or 1.0

@@ -31,15 +31,13 @@ class _Memoryless(torch.optim.Optimizer):
     """One process, and groups that may differ."""
 
     def __init__(self, params: Any, defaults: _Group, hvp: Any, *functions: Any):
-        known = ("double-backward", "central-difference")
-        if not callable(hvp) and hvp not in known:
-            raise ValueError(f"hvp = {hvp!r} is neither a function nor one of {known}")
+        if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
+            raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
         self.hvp, self.functions = hvp, functions
         super().__init__(params, {**defaults, "n": 0})
 
     def __getstate__(self) -> dict[str, Any]:
-        mine = {"hvp": self.hvp, "functions": self.functions}
-        return {**super().__getstate__(), **mine}
+        return super().__getstate__() | {"hvp": self.hvp, "functions": self.functions}
 
     def add_param_group(self, param_group: _Group) -> None:
         """A group that joins has made no update: its parameters were constant."""
@@ -65,10 +63,8 @@ class _Memoryless(torch.optim.Optimizer):
         rows, shares = _planned(groups)
         hvp = self.hvp if rows else None
         loss, slopes, product = _derivatives(closure, [p for _, p in owned], hvp)
-        points = [
-            (group, p, None if slope is None else sign * slope)
-            for (group, p), sign, slope in zip(owned, signs, slopes, strict=True)
-        ]
+        grads = [g if g is None else s * g for s, g in zip(signs, slopes, strict=True)]
+        points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
         for place, (group, p, g) in enumerate(points):
@@ -78,18 +74,14 @@ class _Memoryless(torch.optim.Optimizer):
                 vectors = [signs[place] * vector for vector in vectors]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                self._move(group, p, g, vectors)
+                values = _values(group)
+                scalars = _scalars(None if group["limit"] else group["n"], *values)
+                theta, *given = _widened(p, g, *vectors)
+                update = _corrected(theta, *given, *self.functions, *scalars, *values)
+                p.copy_(theta - float(group["lr"]) * update)
         for group in groups:
             group["n"] += any(g is not None for each, _, g in points if each is group)
         return loss
-
-    def _move(self, group: _Group, p: Tensor, g: Tensor, vectors: list[Any]) -> None:
-        """theta <- theta - lr (F + M) for one tensor."""
-        values = _values(group)
-        scalars = _scalars(None if group["limit"] else group["n"], *values)
-        theta, *given = _widened(p, g, *vectors)
-        update = _corrected(theta, *given, *self.functions, *scalars, *values)
-        p.copy_(theta - float(group["lr"]) * update)
 
     def _path(self, group: _Group, p: Tensor, g: Any, row: _Row) -> Tensor:
         """lr times the sum of weight * F over the past steps of one tensor."""
@@ -103,21 +95,20 @@ class _Memoryless(torch.optim.Optimizer):
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
     """The products with the Hessian that a step needs; what each memory has of them.
 
-    A row has for each group a table of its past steps: weight, scalars of F. Memories
-    whose rows are multiples of each other share a product: its place and its factor.
+    A row is a product: a table of past steps for each group, weight and scalars of F.
+    Memories with multiples of a row share it: its place and the factor.
     """
     rows: list[_Row] = []
     shares: dict[int, list[Any]] = {id(group): [] for group in groups}
     for group in groups:
         for decay in _decays(*_values(group)):
             row = {id(each): _remembered(decay, group, each) for each in groups}
-            if not any(len(table) for table in row.values()):
-                shares[id(group)].append((0, 0.0))  # nothing is remembered
-                continue
-            if not any(_factor(row, other) for other in rows):
-                rows.append(row)
             factors = [_factor(row, other) for other in rows]
-            shares[id(group)].append(max(enumerate(factors), key=lambda x: x[1] != 0))
+            if any(len(table) for table in row.values()) and not any(factors):
+                rows.append(row)
+                factors.append(1.0)
+            known = [(place, factor) for place, factor in enumerate(factors) if factor]
+            shares[id(group)].append(known[0] if known else (0, 0.0))
     return rows, shares
 
 
@@ -134,8 +125,7 @@ def _factor(row: _Row, other: _Row) -> float:
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
     """What the past steps s of a sender j weigh in a memory of the group i.
 
-    w(s) = sum_{k=n_j-s..n_i} decay^k, n_i and n_j the updates that they have made;
-    steps that weigh less than 2**-60 of the newest are left out.
+    w(s) = sum_{k=n_j-s..n_i} decay^k; what is below 2**-60 of the newest is left out.
     """
     own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
     rate = math.log(decay) if decay > 0 else -math.inf

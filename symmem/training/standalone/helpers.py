@@ -22,10 +22,8 @@ __all__ = [
 def _array(theta: Any) -> Tensor:
     if not isinstance(theta, Tensor):
         theta = torch.as_tensor(theta)
-    if theta.is_complex():
-        raise TypeError("theta is complex; give torch.view_as_real(theta)")
-    if theta.layout is not torch.strided:
-        raise TypeError("theta is sparse; give theta.to_dense()")
+    if theta.is_complex() or theta.layout is not torch.strided:
+        raise TypeError("theta is complex or sparse; give a dense, real tensor")
     return theta if theta.is_floating_point() else theta.to(torch.get_default_dtype())
 
 
@@ -33,8 +31,7 @@ def _like(theta: Tensor, values: Any) -> Tensor:
     """What a function of the caller's returned, as a tensor like theta."""
     found = torch.as_tensor(values, dtype=theta.dtype, device=theta.device)
     if found.shape != theta.shape:
-        shapes = f"{tuple(found.shape)}, not {tuple(theta.shape)}"
-        raise ValueError(f"a function returned {shapes}")
+        raise ValueError(f"a function returned {found.shape}, not {theta.shape}")
     return found
 
 

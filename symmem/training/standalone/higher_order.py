@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -110,7 +110,7 @@ class _HigherMemoryless(torch.optim.Optimizer):
         return loss.detach()
 
 
-def _flat(tensors: Sequence[Tensor]) -> Tensor:
+def _flat(tensors: list[Tensor]) -> Tensor:
     """One vector of all entries; half precision becomes float32."""
     wide = [x.float() if x.dtype.itemsize < 4 else x for x in tensors]
     return torch.cat([x.detach().reshape(-1) for x in wide])

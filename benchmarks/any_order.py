@@ -86,7 +86,7 @@ def _adamw(order: int) -> None:
 
 
 def lie_series_route() -> Row:
-    """Heavy ball with symbolic beta at order 4 by the Lie series of MATH.md section 4.
+    """Heavy ball with symbolic beta at order 4 by the Lie series of mathematics.md section 4.
 
     Both sides end with one exact coefficient, not simplified further, for each elementary differential.
     """

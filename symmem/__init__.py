@@ -1,11 +1,12 @@
 """symmem: what the memory of an optimizer does to the loss, derived symbolically.
 
     >>> import symmem
-    >>> d = symmem.derive(symmem.load("heavyball"))
+    >>> d = symmem.derive("heavyball")
     >>> d.limit.M
     beta*lr*D2L(grad)/(1 - beta)**3
 
-The names below are loaded on first use, so that ``import symmem`` does not import SymPy.
+``print(d)`` is what the command line shows; ``D2L``, ``total``, ``grad``, ``theta``, ``lr`` and ``n`` are the atoms of
+every formula.  The names below are loaded on first use, so that ``import symmem`` does not import SymPy.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symmem.declaration.loading import load
-    from symmem.declaration.optimizer import Momentum, Optimizer, Parameter, VectorFunction
-    from symmem.derivation.derivation import Derivation, derive
+    from symmem.declaration.optimizer import Momentum, Parameter, VectorFunction
+    from symmem.documents.language import D2L, grad, lr, n, theta, total
+    from symmem.documents.public import Comparison, Derivation, Optimizer, compare, derive, load, zoo
     from symmem.errors import DeclarationError, DerivationError, SymmemError
+    from symmem.targets.registry import emit
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "D2L",
+    "Comparison",
     "DeclarationError",
     "Derivation",
     "DerivationError",
@@ -30,21 +34,29 @@ __all__ = [
     "Parameter",
     "SymmemError",
     "VectorFunction",
+    "compare",
     "derive",
+    "emit",
+    "grad",
     "load",
+    "lr",
+    "n",
+    "theta",
+    "total",
+    "zoo",
 ]
 
+_PUBLIC = ("Comparison", "Derivation", "Optimizer", "compare", "derive", "load", "zoo")
+_DECLARED = ("Momentum", "Parameter", "VectorFunction")
+_ERRORS = ("DeclarationError", "DerivationError", "SymmemError")
+_ATOMS = ("D2L", "grad", "lr", "n", "theta", "total")
+
 _HOMES = {
-    "DeclarationError": "symmem.errors",
-    "Derivation": "symmem.derivation.derivation",
-    "DerivationError": "symmem.errors",
-    "Momentum": "symmem.declaration.optimizer",
-    "Optimizer": "symmem.declaration.optimizer",
-    "Parameter": "symmem.declaration.optimizer",
-    "SymmemError": "symmem.errors",
-    "VectorFunction": "symmem.declaration.optimizer",
-    "derive": "symmem.derivation.derivation",
-    "load": "symmem.declaration.loading",
+    "emit": "symmem.targets.registry",
+    **dict.fromkeys(_ATOMS, "symmem.documents.language"),
+    **dict.fromkeys(_PUBLIC, "symmem.documents.public"),
+    **dict.fromkeys(_DECLARED, "symmem.declaration.optimizer"),
+    **dict.fromkeys(_ERRORS, "symmem.errors"),
 }
 
 

@@ -18,7 +18,8 @@ from __future__ import annotations
 from sympy import Add, Expr, Integer
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.heads import HEADS, SLOT, TOTAL, contraction_head, opaque_head
+from symmem.algebra.families import SLOT, TOTAL, contraction_head, opaque_head
+from symmem.algebra.heads import HEADS
 from symmem.algebra.symbols import (
     AGO,
     CONTRACTION_NAME,
@@ -67,6 +68,7 @@ def kind(expression: Expr) -> Kind:
 
 
 def is_scalar(expression: Expr) -> bool:
+    """Whether the expression is one number, not a vector."""
     return HEADS.kind(expression) is Kind.SCALAR
 
 
@@ -113,4 +115,5 @@ def is_contraction(expression: Expr) -> bool:
 
 
 def terms_of(expression: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; anything else is its only term."""
     return Add.make_args(expression)

@@ -13,10 +13,12 @@ from symmem.algebra.heads import HEADS
 def written_out(expression: Expr) -> Expr:
     """The expression with every sum between integers written out, from the outside in."""
     if isinstance(expression, Sum):
-        index, lower, upper = expression.limits[0]
+        # SymPy keeps a sum of a sum as one, its outermost index last.
+        *inner, (index, lower, upper) = expression.limits
         if isinstance(lower, Integer) and isinstance(upper, Integer):
+            summand = Sum(expression.function, *inner) if inner else expression.function
             places = range(int(lower), int(upper) + 1)
-            return Add(*(written_out(expression.function.xreplace({index: Integer(k)})) for k in places))
+            return Add(*(written_out(summand.xreplace({index: Integer(k)})) for k in places))
         return expression
     if not expression.has(Sum):
         return expression

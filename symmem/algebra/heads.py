@@ -12,18 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 
-from sympy import Add, Expr, Function, Integer, Mul, Rational, S, Sum, Symbol
+from sympy import Add, Expr, Mul, S, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
+from symmem.algebra.families import VECTOR_HEADS, of_family
 from symmem.algebra.functions import FUNCTIONS
-from symmem.algebra.head import Head, Operands, Scope
-from symmem.algebra.symbols import CONTRACTION_NAME, GRAD, JVP_NAME, MOMENTUM_NAME, THETA, Kind
-
-TOTAL = Function("total")
-SLOT = Function("slot")
+from symmem.algebra.head import Head, Operands
+from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +33,7 @@ class Heads:
 
     @cached_property
     def by_name(self) -> Mapping[str, Head]:
+        """The records by their names."""
         return MappingProxyType({head.name: head for head in self.records})
 
     @cached_property
@@ -51,7 +50,7 @@ class Heads:
         """The record of the function at the top; None for symbols, numbers and arithmetic."""
         if isinstance(expression, AppliedUndef):
             name = expression.func.__name__
-            return self.by_name.get(name) or _of_family(name)
+            return self.by_name.get(name) or of_family(name)
         return self._by_class.get(expression.func)
 
     def kind(self, expression: Expr) -> Kind:
@@ -106,6 +105,8 @@ class Heads:
             return head.derivative(operands, rate)
         if head.raised is not None:
             return self.applied(head.raised(), (*operands, rate))
+        if head.gradient is not None:
+            return self.applied(self.by_name["total"], (head.gradient(operands) * rate,))
         raise NotImplementedError(f"no rule for the derivative of {head.name}")
 
     def rebuilt(self, expression: Expr, arguments: Sequence[Expr]) -> Expr:
@@ -129,62 +130,14 @@ def _is_defined(function: type[Expr]) -> bool:
 
 
 def operands_of(expression: Expr, head: Head | None) -> Operands:
+    """The arguments that are values."""
     return expression.args if head is None else expression.args[: head.operands]
 
 
 def labels_of(expression: Expr, head: Head) -> Operands:
+    """The arguments that are no values: limits of a sum, the number of a slot."""
     return () if head.operands is None else expression.args[head.operands :]
 
 
-def _of_family(name: str) -> Head:
-    contraction = CONTRACTION_NAME.fullmatch(name)
-    if contraction:
-        return contraction_head(int(contraction.group(1)))
-    derivative = JVP_NAME.fullmatch(name)
-    return (
-        opaque_head(derivative.group(1), int(derivative.group(2) or 1)) if derivative else opaque_head(name)
-    )
-
-
-@cache
-def contraction_head(order: int) -> Head:
-    """``D^order L [v_1, ..., v_(order-1)]``: linear and symmetric; along theta' = u it is ``D^(order+1) L [.., u]``."""
-    return Head(
-        f"D{order}L",
-        Function(f"D{order}L"),
-        Kind.TENSOR,
-        Scope.MODEL,
-        linear_from=0,
-        raised=lambda: contraction_head(order + 1),
-        moves_with_theta=True,
-        degree=Integer(order - 1),
-    )
-
-
-@cache
-def opaque_head(name: str, directions: int = 0, degree: Rational | None = None) -> Head:
-    """An opaque vector function, or its derivative along so many directions; ``degree`` where one is declared."""
-    suffix = "" if directions == 0 else "_jvp" if directions == 1 else f"_jvp{directions}"
-    return Head(
-        name + suffix,
-        Function(name + suffix),
-        Kind.TENSOR,
-        Scope.TENSOR,
-        linear_from=1,
-        raised=lambda: opaque_head(name, directions + 1, degree),
-        degree=degree,
-    )
-
-
-HEADS = Heads(
-    (
-        *FUNCTIONS,
-        Head("total", TOTAL, Kind.SCALAR, Scope.MODEL, linear_from=0, is_additive=True, degree=Integer(1)),
-        Head(
-            "Sum", Sum, Kind.ENTRYWISE, Scope.ENTRY, linear_from=0, degree=Integer(1), operands=1, binds=True
-        ),
-        # A constant vector to every rule of the algebra: the place of a direction.
-        Head("slot", SLOT, Kind.TENSOR, Scope.ENTRY, degree=Integer(0), operands=0),
-    )
-)
+HEADS = Heads((*FUNCTIONS, *VECTOR_HEADS))
 """The functions of the language."""

@@ -14,13 +14,15 @@ from functools import reduce
 
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
+from symmem.algebra.families import TOTAL
 from symmem.algebra.head import Head
-from symmem.algebra.heads import HEADS, TOTAL
+from symmem.algebra.heads import HEADS
 from symmem.algebra.interval_powers import enclosing, power, signed_power, variable_power
 from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
 from symmem.algebra.symbols import AGO, LR, PAST, STEP
 
-Ranges = Mapping[Symbol, Interval]
+Ranges = Mapping[Expr, Interval]
+"""Of symbols; a composite expression that is known to lie in an interval may stand there too."""
 
 COUNTERS = (STEP, PAST, AGO)
 """The symbols that count steps: whole numbers from 0 on."""
@@ -32,20 +34,20 @@ def bounds(expression: Expr, ranges: Ranges) -> Interval:
     """An interval that holds every value of a scalar, or every entry of a vector."""
     if isinstance(expression, Rational):
         return point(expression)
+    if expression in ranges:
+        return ranges[expression]
     if isinstance(expression, Symbol):
-        return ranges.get(expression) or LANGUAGE.get(expression, REALS)
+        return LANGUAGE.get(expression, REALS)
     if isinstance(expression, Add):
         return reduce(lambda a, b: a + b, (bounds(term, ranges) for term in expression.args))
     if isinstance(expression, Mul):
         return reduce(lambda a, b: a * b, (bounds(factor, ranges) for factor in expression.args))
     if isinstance(expression, Pow):
         return _power(expression.base, expression.exp, ranges)
-    head = HEADS.of(expression)
-    if head is not None:
-        return _function(expression, head, ranges)
     if expression.is_number and expression.is_real:
         return Interval(enclosing(expression, -1), enclosing(expression, 1))
-    return REALS
+    head = HEADS.of(expression)
+    return REALS if head is None else _function(expression, head, ranges)
 
 
 def _power(base: Expr, exponent: Expr, ranges: Ranges) -> Interval:

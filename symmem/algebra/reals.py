@@ -76,7 +76,12 @@ def _raise(powers: dict[Expr, Expr], base: Expr, exponent: Expr) -> None:
 
 
 def _settle(powers: dict[Expr, Expr], absolute: Abs, exponent: Expr) -> None:
-    """Writes ``|x|^p x^q`` with as few factors as p and q allow, and ``|x| / x`` as a sign."""
+    """Writes ``|x|^p x^q`` with as few factors as p and q allow, and ``|x| / x`` as a sign.
+
+    |x|^2 x   = x^3          an even power of |x| is a power of x
+    |x| x^2   = |x|^3        an even power of x is a power of |x|
+    |x|^3 x   = |x|^3 x      both odd: one x stays, and |x| / x, x / |x| are sign(x)
+    """
     plain = absolute.args[0]
     other = powers.get(plain, Integer(0))
     if not (isinstance(exponent, Integer) and isinstance(other, Integer)):
@@ -88,4 +93,5 @@ def _settle(powers: dict[Expr, Expr], absolute: Abs, exponent: Expr) -> None:
     elif other % 2 == 0:
         powers[absolute], powers[plain] = other + exponent, Integer(0)
     else:
+        # |x|^p x^q = |x|^p x^(q-1) x, where q - 1 is even.
         powers[absolute], powers[plain] = exponent + other - 1, Integer(1)

@@ -12,12 +12,15 @@ Every room above makes and reads these records; nobody parses a text that this p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn, TypeAlias
 
 from sympy import Expr, Symbol
 
+from symmem.algebra.intervals import Interval
+from symmem.algebra.symbols import LR
 from symmem.errors import DerivationError
 
 
@@ -28,19 +31,36 @@ class Bound:
     size: Expr
 
     def __str__(self) -> str:
-        return f"O({self.size})".replace("**", "^").replace("lr", "h")
+        base, exponent = self.size.xreplace({LR: Symbol("h")}).as_base_exp()
+        return f"O({base})" if exponent == 1 else f"O({base}^{exponent})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Regime:
-    """Where a claim holds: everywhere, or in the joint limit of the ``small`` symbols, up to ``O(rate)``."""
+    """Where a claim holds: everywhere, or in the joint limit of the ``small`` symbols, up to ``O(rate)``.
+
+    A regime is its small symbols: it equals another with the same ones, and its own text, ``regime == "eps -> 0"``,
+    as programs that read a modified loss compare it.
+    """
 
     small: tuple[Symbol, ...] = ()
     rate: Expr | None = None
 
     @property
     def is_exact(self) -> bool:
+        """Whether the claim holds everywhere, in no limit."""
         return not self.small
+
+    @property
+    def bound(self) -> Bound | None:
+        """How fast the difference vanishes; None where this is not known, or there is none."""
+        return None if self.rate is None else Bound(self.rate)
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other) if isinstance(other, (Regime, str)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
     def __str__(self) -> str:
         return f"{', '.join(symbol.name for symbol in self.small)} -> 0" if self.small else "exact"
@@ -48,7 +68,30 @@ class Regime:
 
 EXACT = Regime()
 
-Part: TypeAlias = str | Expr | Bound | Regime
+
+@dataclass(frozen=True)
+class Named:
+    """An object of the theory by its letter and index: ``Phi``, ``g_l``, ``theta_0``, ``d_1``."""
+
+    letter: str
+    index: str | int | None = None
+
+    def __str__(self) -> str:
+        return self.letter if self.index is None else f"{self.letter}_{self.index}"
+
+
+@dataclass(frozen=True)
+class Start:
+    """The place where a limit form starts, ``theta_0 + h d_1 + ... + h^shifts d_shifts`` (mathematics.md section 6)."""
+
+    shifts: int = 0
+
+    def __str__(self) -> str:
+        powers = [f"h^{j} " if j > 1 else "h " for j in range(1, self.shifts + 1)]
+        return " + ".join(["theta_0", *(f"{h}d_{j}" for j, h in enumerate(powers, start=1))])
+
+
+Part: TypeAlias = str | Expr | Bound | Regime | Interval | Named | Start
 """Of a sentence: words, or mathematics."""
 
 
@@ -60,6 +103,7 @@ class Sentence:
 
     @classmethod
     def of(cls, *parts: Part) -> Sentence:
+        """The sentence of these words and expressions."""
         return cls(parts)
 
     def __str__(self) -> str:
@@ -68,6 +112,17 @@ class Sentence:
 
     def __bool__(self) -> bool:
         return bool(self.parts)
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One sentence; ``warning`` says that it is known to fail somewhere, and the sentence says where."""
+
+    sentence: Sentence
+    warning: bool = False
+
+    def __str__(self) -> str:
+        return f"warning: {self.sentence}" if self.warning else str(self.sentence)
 
 
 class Advice(Enum):
@@ -97,7 +152,13 @@ class Missing:
         ways = [way.value if isinstance(way, Advice) else str(way) for way in self.advice]
         return f"{self.reason}; {', or '.join(ways)}" if ways else str(self.reason)
 
+    def __iter__(self) -> Iterator[NoReturn]:
+        raise DerivationError(str(self))
+
+    def __getitem__(self, _: object) -> NoReturn:
+        raise DerivationError(str(self))
+
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)  # copying, pickling and notebooks ask for what is not there
         raise DerivationError(str(self))

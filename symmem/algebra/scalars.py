@@ -71,9 +71,11 @@ class Scalars:
         return definite_sum(self.field, summand, PAST, STEP)
 
     def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+        """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 
     def write(self, element: Quotient) -> Expr:
+        """The element as an expression, factored."""
         return write(self.field, element)
 
     def add(self, parts: list[Expr]) -> Expr:
@@ -119,6 +121,7 @@ class Scalars:
         )
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
+        """``scalar / divisor``, in lowest terms."""
         return scalar if divisor == 1 else self.tidy(scalar / divisor)
 
     def divides(self, divisor: Expr, scalar: Expr) -> bool:

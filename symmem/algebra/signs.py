@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Symbol
 
 from symmem.algebra.intervals import point
 from symmem.algebra.ranges import Ranges, bounds
@@ -46,6 +46,7 @@ def sign_of(expression: Expr, ranges: Ranges) -> Sign | None:
 
 
 def is_positive(expression: Expr, ranges: Ranges) -> bool:
+    """Whether the expression is known to be above zero, for all values in the ranges."""
     return bounds(expression, ranges).is_positive
 
 
@@ -54,6 +55,6 @@ def is_nonzero(expression: Expr, ranges: Ranges) -> bool:
     return bounds(expression, ranges).excludes_zero
 
 
-def at_values(values: Mapping[Symbol, Rational]) -> Ranges:
-    """The ranges of symbols that have one value each."""
+def at_values(values: Mapping[Symbol, Expr]) -> Ranges:
+    """The ranges of symbols that have one rational value each."""
     return {symbol: point(value) for symbol, value in values.items()}

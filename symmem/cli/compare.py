@@ -21,15 +21,13 @@ def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
     All in the limit of many steps, to first order in h.
     """
     from symmem.declaration.loading import load
-    from symmem.derivation.derivation import derive
-    from symmem.documents.comparison import as_latex, as_record, as_text, compared
+    from symmem.documents.public import compare as compared
 
-    entries = compared([derive(load(name)) for name in names])
+    optimizers = [load(name) for name in names]
     with progress(f"comparing {len(names)} optimizers ..."):
+        side_by_side = compared(optimizers)
         if form == "json":
-            import json
-
-            content = json.dumps(as_record(entries), indent=2) + "\n"
+            content = side_by_side.to_json()
         else:
-            content = as_latex(entries) if form == "latex" else as_text(entries, style(output))
+            content = side_by_side.to_latex() if form == "latex" else side_by_side.to_text(style(output))
     deliver(content, output)

@@ -14,7 +14,7 @@ from symmem.cli.streams import deliver, style
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
-    from symmem.documents.report import At
+    from symmem.documents.account import At
 
 
 @click.command(short_help="The memoryless iteration, its correction, the modified loss and equation.")
@@ -71,16 +71,17 @@ def _settings(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _formatted(derivation: Derivation, at: At, form: str, quadratic: bool, output: str | None) -> str:
+    from symmem.documents.account import account_of
+
     if form == "json":
-        import json
+        from symmem.documents.json_form import PARTS, json_data, json_text
 
-        from symmem.documents.json_record import record
-
-        return json.dumps(record(derivation, at, quadratic=quadratic), indent=2) + "\n"
+        return json_text(json_data(account_of(derivation, at, quadratic=quadratic, parts=PARTS)))
+    account = account_of(derivation, at, quadratic=quadratic)
     if form == "latex":
-        from symmem.documents.paper.fragment import latex_report
+        from symmem.documents.paper.fragment import latex_fragment
 
-        return latex_report(derivation, at, quadratic=quadratic)
-    from symmem.documents.terminal import terminal_report
+        return latex_fragment(account)
+    from symmem.documents.terminal import terminal_text
 
-    return terminal_report(derivation, at, style(output), quadratic=quadratic)
+    return terminal_text(account, style(output))

@@ -9,13 +9,12 @@ import click
 from symmem.cli.options import NAME, ORDER, OUTPUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import say
-
-TARGETS = ("latex", "numpy", "torch", "jax", "c", "json")
+from symmem.targets.registry import TARGETS, Options
 
 
 @click.command(short_help="The iteration as code that stands by itself, or as a section of a paper.")
 @NAME
-@click.option("--target", type=click.Choice(TARGETS), required=True, help="The language of the output.")
+@click.option("--target", type=click.Choice(list(TARGETS)), required=True, help="The language of the output.")
 @ORDER
 @click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
 @click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")
@@ -24,21 +23,21 @@ def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output
     """The memoryless iteration as code that needs no symmem, or as a section of a paper.
 
     latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, c with -o DIR a header and a source file; both
-    list what they wrote.
+    list what they wrote. octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m.
     """
-    if (standalone or pdf) and target != "latex":
+    chosen = TARGETS[target]
+    if (standalone or pdf) and "standalone" not in chosen.options:
         raise click.UsageError(
             f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
         )
-    if target == "c" and output is None:
-        raise click.UsageError("--target c writes a header and a source file; add -o DIR")
+    if chosen.needs_output and output is None:
+        raise click.UsageError(chosen.needs_output)
     if pdf and output is None:
         raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive
-    from symmem.targets.registry import emit as emit_target
 
     derivation = derive(load(name), order)
     with progress(f"writing {derivation.optimizer.name} to order {order} ..."):
-        said = emit_target(derivation, target, output, standalone=standalone, pdf=pdf)
+        said = chosen.emit(derivation, output, Options(standalone, pdf))
     say(said)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 if TYPE_CHECKING:
-    from symmem.documents.terminal import Style
+    from symmem.documents.columns import Style
 
 EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
 """One of each kind of character that the text of a derivation may hold."""
@@ -64,7 +64,7 @@ def silence(stream: TextIO | None) -> None:
 
 def style(output: str | None) -> Style:
     """What standard output can show; a file gets Unicode in 80 columns."""
-    from symmem.documents.terminal import Style
+    from symmem.documents.columns import Style
 
     if output is not None or sys.stdout is None:
         return Style()

@@ -51,14 +51,17 @@ class TooLargeError(DeclarationError):
 
 
 def add(*terms: Expr) -> Expr:
+    """The sum, its numbers bounded."""
     return _checked(Add(*terms))
 
 
 def multiply(*factors: Expr) -> Expr:
+    """The product, its numbers bounded."""
     return _checked(Mul(*factors))
 
 
 def divide(numerator: Expr, denominator: Expr) -> Expr:
+    """``numerator / denominator``; division by zero is an error that says so."""
     return multiply(numerator, power(denominator, S.NegativeOne))
 
 
@@ -132,6 +135,7 @@ def undefined(name: str, argument: Expr) -> Expr:
 
 
 def bits(number: Rational) -> int:
+    """The size of a number: the bits of its larger part."""
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 

@@ -47,6 +47,7 @@ class Interval(intervals.Interval):
         return cls(_end(lower), _end(upper), opening == "(", closing == ")")
 
     def contains(self, value: object) -> bool:
+        """Whether the number lies inside; an open end does not belong to it."""
         number = exact_number(value)
         above = self.lower < number or (self.lower == number and not self.lower_open)
         below = number < self.upper or (self.upper == number and not self.upper_open)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from sympy import Expr, Rational, Symbol
 
@@ -16,8 +17,6 @@ from symmem.declaration.names import check_line, check_optimizer_name, check_tit
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
-from symmem.notation import html
-from symmem.notation.latex import latex
 
 __all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "VectorFunction"]
 
@@ -95,41 +94,14 @@ class Optimizer:
         """Name -> default of every parameter."""
         return {parameter.name: parameter.default for parameter in self.parameters}
 
-    def _repr_latex_(self) -> str:
-        """Phi and the momentum variables, for a notebook."""
+    def with_values(self, values: Mapping[str, object] | None = None, /, **more: object) -> Self:
+        """The optimizer with exact numbers in the place of these parameters, which are then gone.
 
-        def tex(expression: Expr) -> str:
-            return latex(expression, names=self.symbols, functions=self.function_symbols)
-
-        lines = [rf"\Phi &= {tex(self.phi)}"]
-        for position, m in enumerate(self.momentum, start=1):
-            kernel = "" if m.beta == 0 else rf"\sum_{{k=0}}^{{n}} ({tex(m.beta)})^{{k}}"
-            past = r"\boldsymbol{\theta}_{n}" if m.beta == 0 else r"\boldsymbol{\theta}_{n-k}"
-            lines.append(rf"m_{{{position}}} &= {tex(m.b)} \, {kernel} \Bigl[ {tex(m.g)} \Bigr]_{{{past}}}")
-        return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"
-
-    def _repr_html_(self) -> str:
-        """Phi and the table of the momentum variables, for a notebook."""
-
-        def tex(expression: Expr) -> str:
-            return latex(expression, names=self.symbols, functions=self.function_symbols)
-
-        momenta = [rf"\boldsymbol{{m}}_{{{position}}}" for position in range(1, len(self.momentum) + 1)]
-        rows = [
-            [name, tex(variable.g), tex(variable.beta), tex(variable.b)]
-            for name, variable in zip(momenta, self.momentum, strict=True)
-        ]
-        step = r"\boldsymbol{\theta}_{n} - h \, \Phi(" + ", ".join(momenta) + ")"
-        equations = [(r"\boldsymbol{\theta}_{n+1}", step), (r"\Phi", tex(self.phi))]
-        memory = r"\boldsymbol{m} = b \sum_{k=0}^{n} \beta^{k} g(\boldsymbol{\theta}_{n-k})"
-        parts = [html.display("", equations), html.table([memory, "g", r"\beta", "b"], rows)]
-        return html.page(str(self.title), self.reference, parts)
-
-    def with_values(self, values: Mapping[str, object]) -> Optimizer:
-        """The optimizer with exact numbers in the place of these parameters, which are then gone."""
+        ``optimizer.with_values(beta1=0.9)``; a mapping does the same.
+        """
         numbers: dict[str, Rational] = {}
         try:
-            for name, value in values.items():
+            for name, value in {**(values or {}), **more}.items():
                 numbers[name] = self._value(name, value)
             table = {Symbol(name): number for name, number in numbers.items()}
             parts = [_with_numbers(entry, expression, table) for entry, expression in entries(self)]

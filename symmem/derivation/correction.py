@@ -1,6 +1,6 @@
 """The correction of memory at step n, first order in h.  The limit of many steps is in :mod:`.expansion`.
 
-    M^(n)(theta) = h DPhi(gbar)[ scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L] ]        (mathematics.md section 2)
+    M^(n)(theta) = h DPhi(gbar)[ scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L] ]  (mathematics.md section 2; the paper, (9))
 
 with S_l the sum over the past of the kernel's shape, scale_l the factor in front of it.
 """

@@ -1,4 +1,4 @@
-"""Elementary differentials: the vectors that the trees stand for.
+"""Elementary differentials: the vectors that the trees stand for (mathematics.md section 4).
 
     F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (normaliser_l g_l)(theta)[F(t_1), ..., F(t_m)]
 
@@ -8,19 +8,15 @@ fill the slots, so that the results share their parts.
 
 from __future__ import annotations
 
-from sympy import Expr, Function, Integer, S
+from sympy import Expr, S
 
+from symmem.algebra.atoms import slot
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.trees import Branch, Labels, Shape, Tree
 from symmem.derivation.gains import limit_gains
 from symmem.method.method import Method
-
-
-def slot(position: int) -> Expr:
-    """A constant vector to every rule of the algebra: the place of the direction with this position."""
-    return Function("slot")(Integer(position))
 
 
 class Differentials:

@@ -12,7 +12,7 @@ from sympy import Expr, nan, oo, zoo
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.errors import DerivationError
 from symmem.method.method import Method
 
@@ -47,7 +47,7 @@ def unsettled(method: Method) -> Missing | None:
         missing = channel.kernel.unsettled
         if missing is not None:
             reason = Sentence.of(f"{method.name}: momentum {position}: ", *missing.reason.parts)
-            return Missing(reason, (Sentence.of("ask for a finite step instead (--at-step N)"),))
+            return Missing(reason, (Advice.STEP,))
     return None
 
 

@@ -1,53 +1,52 @@
-"""What memory adds to the loss, first order in h: the implicit regulariser of parameter groups.
+"""What memory adds to the loss, first order in h: the implicit regulariser of groups (mathematics.md sections 2, 5).
 
 Where every response is a multiple of the preconditioner P of the update, ``F = P grad + decay theta``,
 
     M = P grad R,     R = sum_l strength_l A[S_l],     grad A[S] = D2L[S],
 
-with the sums S_l of :mod:`.parameter_groups`; ``A[S] = sum of density - own loss``, for each step in S.
+with the sums S_l of :mod:`.parameter_groups`; ``A[S] = sum of density - loss_share loss``, for each step in S.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Add, Expr, S, Symbol, expand_mul
+from sympy import Add, Expr, S, expand_mul
 
 from symmem.algebra.atoms import LOSS, TOTAL, contraction, is_scalar
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.potentials import potential
 from symmem.algebra.reals import substituted
-from symmem.derivation.modified_loss import EXACT, ModifiedLoss, modified_loss, preconditioner_of
+from symmem.algebra.results import Regime
+from symmem.derivation.modified_loss import modified_loss
 from symmem.derivation.parameter_groups import group_form
-from symmem.errors import DerivationError
+from symmem.derivation.preconditioner import preconditioner_of
+from symmem.derivation.verdicts import ModifiedLoss
 from symmem.method.method import Method
 
 
 @dataclass(frozen=True)
 class Regulariser:
-    """``M = P grad sum_l strengths[l] A[S_l]``; A of one step is ``sum of density - own loss``.
+    """``M = P grad sum_l strengths[l] A[S_l]``; A of one step is ``sum of density - loss_share loss``.
 
-    ``strengths`` depend on the step's scalars, ``density`` and ``own`` on a past step's; ``regime`` is as in
+    ``strengths`` depend on the step's scalars, ``density`` and ``loss_share`` on a past step's; ``regime`` is as in
     the modified loss.
     """
 
     strengths: tuple[Expr, ...]
     density: Expr
-    own: Expr
-    regime: str
+    loss_share: Expr
+    regime: Regime
 
 
 def regulariser(method: Method) -> Regulariser | None:
     """The regulariser, or None where memory adds no gradient times the preconditioner."""
     form = group_form(method)
-    try:
-        settled = modified_loss(method, 1)
-    except DerivationError:  # there is no limit
-        return None
+    settled = modified_loss(method, 1)
     if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_ways:
         return None
-    small = {} if settled.regime == EXACT else {Symbol(settled.regime.partition(" ")[0]): S.Zero}
+    small = dict.fromkeys(settled.regime.small, S.Zero)
 
     def settle(expression: Expr) -> Expr:
         return group([substituted(expression, small)], form.field)
@@ -67,11 +66,11 @@ def regulariser(method: Method) -> Regulariser | None:
 
 
 def _potential(direction: Expr) -> tuple[Expr, Expr] | None:
-    """``density, own`` with ``D2L[direction] = grad (sum of density - own loss)``."""
+    """``density, loss_share`` with ``D2L[direction] = grad (sum of density - loss_share loss)``."""
     parts, rest = potential(distribute(contraction(direction)))
     if rest:
         return None
     whole = expand_mul(Add(*(scalar * part for scalar, part in parts)))
-    own = -whole.coeff(LOSS)
+    loss_share = -whole.coeff(LOSS)
     densities = {total: total.args[0] for total in whole.atoms(TOTAL)}
-    return expand_mul(whole + own * LOSS).xreplace(densities), own
+    return expand_mul(whole + loss_share * LOSS).xreplace(densities), loss_share

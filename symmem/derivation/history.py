@@ -37,8 +37,11 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
         scalar, vector = split_scalar(term)
         if PAST in vector.free_symbols:
             open_.append(term)
-        else:
+        elif PAST in scalar.free_symbols:
             closed.append(sum_scalar(factor * scalar, scalars) * vector)
+        else:
+            # sum_s tail(n, s) = sum_k k c(n, k)
+            closed.append(scalars.tidy(scalar * shape.power_moment(STEP, 1)) * vector)
     if open_:
         closed.append(Sum(Mul(factor, Add(*open_)), (PAST, 0, STEP - 1)))
     return collect(Add(*closed), scalars)

@@ -1,13 +1,14 @@
 """Gradient or not, for methods linear in the gradient: settled tree by tree, for every loss.
 
 With one channel and a linear Phi the elementary differentials are scalars times ``E(tau)``, and a field
-``sum_tau b(tau)/symmetry E(tau)`` is a gradient exactly when b does not depend on the root of a free tree.
+``sum_tau b(tau)/symmetry E(tau)`` is a gradient exactly when b does not depend on the root of a free tree
+(mathematics.md section 5).  Example: ``H H g`` and ``1/2 D3L[g, g]`` are the two roots of the path with three nodes:
+with one coefficient c their sum is ``grad (c/2 g.Hg)``, with two different ones it is nobody's gradient.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, Rational, S
 
@@ -16,20 +17,13 @@ from symmem.algebra.directional import derivative
 from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar, size
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect
+from symmem.algebra.results import Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.expansion import Expansion, Numbers, written
 from symmem.derivation.gains import limit_gains
+from symmem.derivation.verdicts import Obstruction
 from symmem.method.merging import merged
 from symmem.method.method import Method
-
-
-@dataclass(frozen=True)
-class Obstruction:
-    """Why there is no potential: the terms that are no gradient, at which order in h, and the reason."""
-
-    reason: str
-    terms: tuple[Expr, ...]
-    order: int = 1
 
 
 def gradient_gain(method: Method) -> Expr | None:
@@ -66,12 +60,11 @@ def potential_of_order(
             for members in broken
             for tree, symmetry, value in members
         )
-        return Obstruction(
+        reason = (
             "in two or more dimensions these terms are no gradient, for they are roots of one free tree "
-            "with different coefficients",
-            terms,
-            order,
+            "with different coefficients"
         )
+        return Obstruction(Sentence.of(reason), terms, order)
     return _added(classes, gain, scalars)
 
 

@@ -1,5 +1,7 @@
 """Parameter groups: what the memory of one group makes of the steps of every group, first order in h.
 
+mathematics.md section 2, "A schedule, and parameter groups".
+
 Each group has its rate, its parameters and the number n of updates that it has made.  For a group i
 
     theta_i <- theta_i - lr_i (F_i + M_i),        M_i = DPhi(gbar)[scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L]],
@@ -17,7 +19,7 @@ from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Symbol
 
-from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, split_scalar, terms_of
+from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, slot, split_scalar, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.grouping import group
@@ -26,7 +28,6 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
-from symmem.derivation.differentials import slot
 from symmem.derivation.gains import Gains, gains, scales, unsettled
 from symmem.derivation.history import past_terms
 from symmem.method.kernel import Kernel

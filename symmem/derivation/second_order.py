@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from sympy import Add, Expr, Integer, Mul, Rational, S, Sum, Symbol, oo
 
-from symmem.algebra.atoms import LR, PAST, STEP, split_scalar, terms_of
+from symmem.algebra.atoms import LR, PAST, STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError, definite_sum
 from symmem.derivation.correction import finite_correction
-from symmem.derivation.differentials import slot
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales
 from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
@@ -57,7 +56,7 @@ def second_coefficient(method: Method) -> Expr:
 def second_shift(method: Method) -> Expr:
     """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0."""
     scalars = method.numbers
-    series = expansion(method, 1)
+    series = expansion(method, 2)
     limit, first = series.memoryless(0), series.memoryless(1)
     past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
     before = _partial_sum(method, Integer(0), PAST)

@@ -1,62 +1,85 @@
-"""A Derivation in a notebook, as HTML: the iteration at step n and in the limit, and the modified loss."""
+"""Accounts and declarations in a notebook, as HTML and as LaTeX; the notebook's MathJax sets the formulas."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from sympy import Expr
-
-from symmem.errors import DerivationError
+from symmem.declaration.optimizer import Optimizer
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, Part
+from symmem.documents.prose import Prose
+from symmem.documents.sections import Section, coefficients_section, iteration_section, loss_section
+from symmem.documents.spelling import Spelling
+from symmem.documents.update import MEMORY, PHI, momenta, step
 from symmem.notation import html
-from symmem.notation.latex import latex
+from symmem.notation.formula import Atom, Number
+from symmem.notation.statement import Indexed, Iterate, Letter, N, difference
+from symmem.notation.writable import Writable
 
-if TYPE_CHECKING:
-    from symmem.derivation.derivation import Derivation
-
-Equations = list[tuple[str, Expr]]
-
-
-def html_view(derivation: Derivation) -> str:
-    """The parts one below the other; one that does not exist says why."""
-    parts = [_part(derivation, *part) for part in _PARTS]
-    note = f"theta <- theta - h [F + M], to the power {derivation.order} of h"
-    return html.page(str(derivation.optimizer.title), note, parts)
+PARTS = frozenset((Part.ITERATION, Part.LIMIT, Part.LOSS))
+"""What a notebook shows."""
 
 
-def _part(
-    derivation: Derivation, caption: str, equations: Callable[[Derivation], tuple[str, Equations]]
-) -> str:
-    names, functions = derivation.optimizer.symbols, derivation.optimizer.function_symbols
-    try:
-        remark, rows = equations(derivation)
-    except DerivationError as error:
-        return html.sentence(f"{caption}: there is none: {error}")
-    written = [(left, latex(right, names=names, functions=functions)) for left, right in rows]
-    return html.display(caption + remark, written)
+def account_html(account: Account) -> str:
+    """The iteration at step n and in the limit, and the modified loss; a part that does not exist says why."""
+    spelling = Spelling.of(account.optimizer)
+    parts = (iteration_section(account), coefficients_section(account), loss_section(account))
+    shown = [_section(section, spelling) for section in parts if section is not None]
+    return html.page(str(account.optimizer.title), f"to the power {account.order} of h", shown)
 
 
-def _step(derivation: Derivation) -> tuple[str, Equations]:
-    return "", [(r"\boldsymbol{F}^{(n)}", derivation.F), (r"\boldsymbol{M}^{(n)}", derivation.M)]
+def account_latex(account: Account) -> str:
+    """The memoryless iteration in the limit."""
+    spelling = Spelling.of(account.optimizer)
+    values = account.limit.coefficients if isinstance(account.limit, Limit) else ()
+    labels = (spelling.latex(Indexed(Letter("F"), Number(j))) for j in range(len(values)))
+    return _aligned(
+        [f"{label} &= {spelling.latex(value)}" for label, value in zip(labels, values, strict=True)]
+    )
 
 
-def _limit(derivation: Derivation) -> tuple[str, Equations]:
-    """F_0, F_1, ...: F = F_0 and M = h F_1 + h^2 F_2 + ..."""
-    return "", [(rf"\boldsymbol{{F}}_{{{j}}}", value) for j, value in enumerate(derivation.coefficients)]
+def optimizer_html(optimizer: Optimizer) -> str:
+    """Phi and the table of the momentum variables."""
+    spelling = Spelling.of(optimizer)
+
+    def cell(written: Writable) -> html.Words:
+        return [html.Mathematics(spelling.latex(written))]
+
+    rows = [
+        [cell(name), cell(variable.g), cell(variable.beta), cell(variable.b)]
+        for name, variable in zip(momenta(optimizer), optimizer.momentum, strict=True)
+    ]
+    update = step(optimizer)
+    equations = [(update.left, update.right), (PHI, optimizer.phi)]
+    written = [(spelling.latex(left), spelling.latex(right)) for left, right in equations]
+    heads = [MEMORY, Letter("g"), Letter("beta"), Letter("b")]
+    parts = [html.display(written), html.table([cell(head) for head in heads], rows)]
+    return html.page(str(optimizer.title), optimizer.reference, parts)
 
 
-def _modified_loss(derivation: Derivation) -> tuple[str, Equations]:
-    loss, obstruction = derivation.modified_loss, derivation.obstruction
-    if loss is None:
-        raise DerivationError(obstruction.reason if obstruction else "unknown")
-    rows = [(r"\tilde{\mathcal{L}}", loss.potential), ("P", loss.preconditioner)]
-    if loss.decay != 0:
-        rows.append((r"\text{decay}", loss.decay))
-    return "" if loss.regime == "exact" else f", in the limit {loss.regime}", rows
+def optimizer_latex(optimizer: Optimizer) -> str:
+    """Phi and the momentum variables."""
+    spelling = Spelling.of(optimizer)
+    lines = [rf"{spelling.latex(PHI)} &= {spelling.latex(optimizer.phi)}"]
+    for name, m in zip(momenta(optimizer), optimizer.momentum, strict=True):
+        remembered = m.beta != 0
+        kernel = rf"\sum_{{k=0}}^{{n}} ({spelling.latex(m.beta)})^{{k}} " if remembered else ""
+        past = spelling.latex(Iterate(difference(N, Atom("k")) if remembered else N))
+        value = rf"{spelling.latex(m.b)} \, {kernel}\Bigl[ {spelling.latex(m.g)} \Bigr]_{{{past}}}"
+        lines.append(f"{spelling.latex(name)} &= {value}")
+    return _aligned(lines)
 
 
-_PARTS: tuple[tuple[str, Callable[[Derivation], tuple[str, Equations]]], ...] = (
-    ("Memoryless iteration at step n", _step),
-    ("Limit of many steps", _limit),
-    ("Modified loss: theta <- theta - h P grad L~ - h decay theta", _modified_loss),
-)
+def _section(section: Section, spelling: Spelling) -> str:
+    equations = [
+        (spelling.latex(equation.label), spelling.latex(equation.value)) for equation in section.equations
+    ]
+    caption = html.sentence([section.title, ": " if section.lead else "", *_written(section.lead, spelling)])
+    notes = [html.sentence(_written(note, spelling)) for note in section.notes]
+    return caption + (html.display(equations) if equations else "") + "".join(notes)
+
+
+def _written(prose: Prose, spelling: Spelling) -> html.Words:
+    return [part if isinstance(part, str) else html.Mathematics(spelling.latex(part)) for part in prose]
+
+
+def _aligned(lines: list[str]) -> str:
+    return "$$\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}$$"

@@ -9,32 +9,19 @@ Nobody above this room knows which kernel it has before it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from sympy import Expr, S
 
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
+from symmem.method.realisation import Realisation, overlap_of
 
 Number = Any
 """A polynomial with integer coefficients, a ``flint.fmpz_mpoly``: python-flint ships no types."""
 Binomials = list[Number]
 """``[d_0, d_1, ...]`` for the polynomial ``sum_j d_j C(k, j)``."""
-
-
-@dataclass(frozen=True)
-class Realisation:
-    """The kernel as it runs: ``x <- A x + B g``, then ``m = C(n) x``; before the step n = 0 the state x is ``first``.
-
-    ``first`` holds for each entry of x the factor with which it starts at g(theta_0), 0 for a state that starts at 0.
-    """
-
-    A: tuple[tuple[Expr, ...], ...]
-    B: tuple[Expr, ...]
-    C: tuple[Expr, ...]
-    first: tuple[Expr, ...]
 
 
 class Kernel(ABC):
@@ -59,6 +46,11 @@ class Kernel(ABC):
     def unsettled(self) -> Missing | None:
         """Why the weights have no known limit n -> infinity; None where they have one."""
         return None
+
+    @property
+    def depth(self) -> int:
+        """How many sums stand inside one another in its answers for finite n."""
+        return 0
 
     def scale(self, n: Expr) -> Expr:  # noqa: ARG002
         """A factor in front of all weights: ``c(n, k) = scale(n) shape(n, k)``."""
@@ -102,8 +94,20 @@ class Kernel(ABC):
         """``W(z) = sum_{k>=0} c(k) z^k`` in the limit."""
 
     @abstractmethod
+    def limit_weight(self, k: int) -> Expr:
+        """``c(k)``: the weight of the value k steps ago, in the limit."""
+
+    @abstractmethod
     def realisation(self) -> Realisation:
         """The linear recursion that computes m as the method runs."""
+
+    @abstractmethod
+    def limit_realisation(self) -> Realisation:
+        """The same after many steps: ``c(k) = C A^k B`` with constant entries."""
+
+    def overlap(self, other: Kernel) -> Expr:
+        """``sum_{k>=0} c(k) c'(k)`` in the limit: what noise in both has in common."""
+        return overlap_of(self.limit_realisation(), other.limit_realisation())
 
     @property
     @abstractmethod
@@ -133,19 +137,3 @@ class Kernel(ABC):
     @abstractmethod
     def tidied(self, scalars: Scalars) -> Kernel:
         """The same kernel, its scalars in lowest terms."""
-
-
-def side_by_side(realisations: Sequence[Realisation]) -> Realisation:
-    """The realisation of a sum: all states at once, and m the sum of what they give."""
-    total = sum(len(each.B) for each in realisations)
-    rows: list[tuple[Expr, ...]] = []
-    for each in realisations:
-        before = (S.Zero,) * len(rows)
-        after = (S.Zero,) * (total - len(rows) - len(each.B))
-        rows += [(*before, *row, *after) for row in each.A]
-    return Realisation(
-        tuple(rows),
-        tuple(entry for each in realisations for entry in each.B),
-        tuple(entry for each in realisations for entry in each.C),
-        tuple(entry for each in realisations for entry in each.first),
-    )

@@ -71,14 +71,17 @@ class Method:
 
     @cached_property
     def ranges(self) -> dict[Symbol, Interval]:
+        """The interval in which each parameter lies."""
         return {Symbol(parameter.name): parameter.range for parameter in self.parameters}
 
     @cached_property
     def defaults(self) -> dict[Symbol, Expr]:
+        """The exact default of each parameter."""
         return {Symbol(parameter.name): parameter.default for parameter in self.parameters}
 
     @cached_property
     def is_linear(self) -> bool:
+        """``Phi = sum_l a_l m_l`` with scalars a_l: no constant, and slopes that are scalars."""
         symbols = [channel.symbol for channel in self.channels]
         slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
         at_zero = self.phi.xreplace(dict.fromkeys(symbols, S.Zero))
@@ -86,9 +89,11 @@ class Method:
 
     @cached_property
     def is_settled(self) -> bool:
+        """Whether no gain depends on n; then ``F^(s) = F`` for every s (bias correction)."""
         gains = (self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels)
         return all(STEP not in gain.free_symbols for gain in gains)
 
     @cached_property
     def is_entrywise(self) -> bool:
+        """Whether Phi and every g act entry by entry: no open function, no tensor of the loss."""
         return all(kind(part) is not Kind.TENSOR for part in (self.phi, *(c.g for c in self.channels)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sympy import Expr, Mul, Rational, Symbol
+from sympy import Expr, Mul, Symbol
 
 from symmem.algebra.exponential import exponential_field
+from symmem.algebra.ranges import bounds
 from symmem.algebra.scalars import Scalars
-from symmem.declaration.interval import Interval
 from symmem.declaration.records import Parameter
 from symmem.method.kernel import Kernel
 
@@ -23,20 +23,7 @@ def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: 
         bases += kernel.decays
     expressions.append(phi)
     field = exponential_field(expressions)
-    known = {symbol for symbol, interval in ranges.items() if _within_unit(interval)}
-    vanishing = {base for base in field.bases if base in known or base in bases or _is_fraction(base)}
-    vanishing |= {
-        factor for base in bases for factor in Mul.make_args(base) if _is_fraction(factor) or factor in known
-    }
+    factors = [factor for base in bases for factor in Mul.make_args(base)]
+    vanishing = {base for base in (*field.bases, *factors) if bounds(base, ranges).is_within_unit}
+    vanishing |= {base for base in field.bases if base in bases}
     return Scalars(field, frozenset(vanishing))
-
-
-def _within_unit(interval: Interval) -> bool:
-    """Whether the range lies in [0, 1)."""
-    return bool(interval.lower >= 0) and bool(
-        interval.upper < 1 or (interval.upper == 1 and interval.upper_open)
-    )
-
-
-def _is_fraction(base: Expr) -> bool:
-    return isinstance(base, Rational) and 0 <= base < 1

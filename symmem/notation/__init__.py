@@ -1,8 +1,11 @@
 """Notation: expression -> formula tree -> Unicode, ASCII and LaTeX, with line breaking.
 
-reading.py    SymPy expression -> formula tree: what a mathematician would write
-formula.py    the tree
-text.py       tree -> lines of Unicode or ASCII (layout.py breaks the lines)
-latex.py      tree -> LaTeX, whole or in lines
-symbols.py    how each symbol is spelled in each format: the one place to change notation
+decimals.py      long numbers rounded, for what a person will read
+structure.py     SymPy expression -> formula tree: what a mathematician would write (ordering.py, factors.py)
+formula.py       the tree; statement.py has what sentences say beyond expressions: theta <- theta - h F, O(h^2)
+text.py          tree -> lines of Unicode or ASCII (text_printer.py, statement_text.py; layout.py breaks the lines)
+latex.py         tree -> LaTeX, whole or in lines (latex_printer.py, latex_brackets.py, statement_latex.py)
+symbols.py       how each symbol is spelled in each format: the one place to change notation
+shorthands.py    letters for coefficients that come back in a paper
+html.py          sentences and tables of a notebook
 """

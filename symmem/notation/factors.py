@@ -1,4 +1,4 @@
-"""The factors of a product, sorted into what is written where; used by reading.py.
+"""The factors of a product, sorted into what is written where; used by structure.py.
 
 One line of signs and numbers, scalars above and below the bar, entrywise vectors above and below, and the
 operators, which come last.  `formula` decides how many fractions are drawn.

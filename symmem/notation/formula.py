@@ -1,6 +1,6 @@
 """The formula tree: what is written, before it is known in which format.
 
-Between reading.py (which builds it from an expression) and text.py, latex.py (which spell it).  A minus
+Between structure.py (which builds it from an expression) and text.py, latex.py (which spell it).  A minus
 sign lives in `Term` only; an atom carries the name it has in the expression language.
 """
 
@@ -59,6 +59,13 @@ class Atom(Formula):
     """A symbol, by its name in the expression language: theta, grad, lr, n, beta1, oo, ..."""
 
     name: str
+
+
+class Decimal(Formula):
+    """A positive number to the digits shown: the text of its mantissa, and the power of ten."""
+
+    mantissa: str
+    exponent: int = 0
 
 
 class Literal(Formula):

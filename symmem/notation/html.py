@@ -1,4 +1,4 @@
-"""Records in a notebook: a heading, tables and displayed formulas as HTML; the notebook's MathJax sets the LaTeX.
+"""Documents in a notebook: a heading, sentences, tables and displayed formulas as HTML; MathJax sets the LaTeX.
 
 Everything that comes from a declaration is escaped: a stranger's title is text, not markup.
 """
@@ -6,7 +6,18 @@ Everything that comes from a declaration is escaped: a stranger's title is text,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
+
+
+@dataclass(frozen=True)
+class Mathematics:
+    """LaTeX inside a sentence."""
+
+    latex: str
+
+
+Words = Sequence[str | Mathematics]
 
 
 def page(title: str, note: str, parts: Sequence[str]) -> str:
@@ -15,22 +26,21 @@ def page(title: str, note: str, parts: Sequence[str]) -> str:
     return f"<div><strong>{escape(title)}</strong>{behind}{''.join(parts)}</div>"
 
 
-def display(caption: str, equations: Sequence[tuple[str, str]]) -> str:
-    """Equations ``(left, right)`` in LaTeX, aligned, behind a caption."""
+def display(equations: Sequence[tuple[str, str]]) -> str:
+    """Equations ``(left, right)`` in LaTeX, aligned."""
     lines = " \\\\ ".join(f"{left} &= {right}" for left, right in equations)
-    return f"<div>{escape(caption)}</div>" + escape(f"$$\\begin{{aligned}} {lines} \\end{{aligned}}$$")
+    return escape(f"$$\\begin{{aligned}} {lines} \\end{{aligned}}$$")
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose cells are LaTeX."""
-    cells = "".join(f"<th>{_math(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{_math(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+def table(head: Sequence[Words], rows: Sequence[Sequence[Words]]) -> str:
+    cells = "".join(f"<th>{_written(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{_written(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def sentence(words: str) -> str:
-    return f"<div>{escape(words)}</div>"
+def sentence(words: Words) -> str:
+    return f"<div>{_written(words)}</div>"
 
 
-def _math(latex: str) -> str:
-    return escape(f"${latex}$") if latex else ""
+def _written(words: Words) -> str:
+    return "".join(escape(f"${part.latex}$" if isinstance(part, Mathematics) else part) for part in words)

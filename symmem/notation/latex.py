@@ -1,75 +1,39 @@
 r"""Formula tree -> LaTeX, whole or broken into lines for `align`.
 
-Standard amsmath; the symbols and macros are `symbols.Macros`.  On one line brackets grow around something tall
-(\left( \right)); in lines they have a fixed size (\biggl( \biggr)), so that a line may end between them.
+latex_printer.py spells the tree, latex_brackets.py sizes its brackets, layout.py breaks the lines.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
-from sympy import Expr
-
-from symmem.notation.formula import (
-    Absolute,
-    Atom,
-    BigSum,
-    Call,
-    Derivative,
-    Directional,
-    Formula,
-    Fraction,
-    Gradient,
-    Inner,
-    Literal,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Root,
-    Sum,
-    Total,
-    is_bare,
-    is_open,
-    product,
-    starts_with_digit,
-)
-from symmem.notation.layout import Cat, Choice, Doc, Fill, Item, Page, Ruler, flat, laid_out
-from symmem.notation.structure import read
+from symmem.notation.latex_printer import LatexPrinter
+from symmem.notation.layout import Page, Ruler, flat, laid_out
 from symmem.notation.symbols import Functions, Macros, Speller
-from symmem.notation.tex_size import height, width
+from symmem.notation.tex_size import width
+from symmem.notation.writable import Writable, formula_of
 
 TEXT_WIDTH = 32.5
 r"""The \textwidth of article, at each of its sizes, is 32.8 ems or more."""
 
-WIDEST_FRACTION = 24.0
-"""A fraction that is wider, with the sums of its numerator behind it, is written as a product."""
-
-_OPERATORS = frozenset(
-    ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
-)
-_RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
-_TALL = re.compile(r"\\frac|\\sum|\\left")
 _EMS = Ruler(width, lambda ems: r"\quad " * round(ems), step=1)
 
 
 def latex(
-    expression: Expr,
+    written: Writable,
     *,
     names: Mapping[str, str],
     functions: Functions | None = None,
     macros: Macros | None = None,
     arguments: bool = False,
 ) -> str:
-    """The expression as LaTeX for math mode; the keywords are those of `text`, and the author's macros."""
-    printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments))
-    return flat(printer.doc(read(expression, names, functions or {})))
+    """An expression or a formula as LaTeX for math mode; the keywords are those of `text`, and the author's macros."""
+    printer = LatexPrinter(Speller(names, functions or {}, macros or Macros(), arguments))
+    return flat(printer.doc(formula_of(written, names, functions or {})))
 
 
 def latex_lines(
-    expression: Expr,
+    written: Writable,
     *,
     names: Mapping[str, str],
     functions: Functions | None = None,
@@ -83,217 +47,7 @@ def latex_lines(
     Each line after the first begins with a \quad and its operator, so that `" \\\\\n& ".join(lines)` behind
     `M &= ` is the body of an `aligned`.
     """
-    printer = _Printer(Speller(names, functions or {}, macros or Macros(), arguments), fixed=True)
-    doc = printer.doc(read(expression, names, functions or {}))
+    printer = LatexPrinter(Speller(names, functions or {}, macros or Macros(), arguments), fixed=True)
+    doc = printer.doc(formula_of(written, names, functions or {}))
     pages = [Page(_EMS, ems, limit, short) for limit, short in ((6, 6), (3, 6), (2, 4), (1, 4), (1, -1))]
     return tuple(laid_out(doc, pages, start))
-
-
-@dataclass(frozen=True)
-class _Printer:
-    speller: Speller
-    fixed: bool = False
-    """Whether brackets have fixed sizes, so that lines may be broken inside."""
-    depth: int = 0
-    """1 inside a fraction, where fractions are small."""
-
-    @property
-    def macros(self) -> Macros:
-        return self.speller.macros
-
-    def tex(self, formula: Formula) -> str:
-        return flat(self.doc(formula))
-
-    def doc(self, formula: Formula) -> Doc:
-        match formula:
-            case Number(value):
-                return str(value)
-            case Atom(name):
-                return self.speller.latex(name)
-            case Literal(literal):
-                return r"\text{" + literal + "}"
-            case Sum():
-                return self._sum(formula)
-            case Product(factors):
-                return _product(self._factors(factors))
-            case Fraction():
-                return self._fraction(formula)
-            case Power(base, exponent):
-                return Cat((self._base(base), f"^{{{self._exponent(exponent)}}}"))
-            case Root(radicand):
-                whole = rf"\sqrt{{{self.tex(radicand)}}}"
-                return (
-                    Choice(whole, Cat((self._brackets(self.doc(radicand)), "^{1/2}")))
-                    if self.fixed
-                    else whole
-                )
-            case Absolute(body):
-                return self._between(self.macros.absolute, self.tex(body))
-            case Norm(body, index):
-                inside = ", ".join(self._exponent(part) for part in index)
-                return self._between(self.macros.norm, self.tex(body)) + (f"_{{{inside}}}" if index else "")
-            case Call(function, arguments):
-                return Cat((self._function(function), self._list("(", arguments, ")")))
-            case _:
-                return self._operator(formula)
-
-    def _operator(self, formula: Formula) -> Doc:
-        match formula:
-            case Gradient(body):
-                return Cat((f"{self.macros.nabla} ", self._closed(body)))
-            case Derivative(slots=slots):
-                if is_bare(formula):
-                    return _applied(self._head(formula), self.doc(slots[0]))
-                return Cat((self._head(formula), self._list("[", slots, "]")))
-            case Directional(function, point, slots):
-                order = f"^{{{len(slots)}}}" if len(slots) > 1 else ""
-                head = f"{self.macros.directional}{order} {self._function(function)}"
-                return Cat((head, self._list("(", (point,), ")"), self._list("[", slots, "]")))
-            case Inner(left, right):
-                closed = self.doc(left) if isinstance(left, Atom) else self._brackets(self.doc(left))
-                return Cat((closed, f"{self.macros.transpose} ", self._closed(right)))
-            case Total(body):
-                return Cat((r"\sum_{i} ", self._brackets(self.doc(body)), "_{i}"))
-            case BigSum(index, lower, upper, body):
-                low, high = self.tex(lower), self.tex(upper)
-                return _applied(rf"\sum_{{{self.tex(index)} = {low}}}^{{{high}}}", self._closed(body))
-        raise TypeError(f"no LaTeX for {type(formula).__name__}")
-
-    def _head(self, formula: Derivative) -> Doc:
-        r"""The tensor before its slots: \nabla^{2} \mathcal{L}."""
-        opaque = formula.field != "loss"
-        potential = self.speller.potential_latex(formula.field) if opaque else self.speller.latex("loss")
-        point: Doc = "" if formula.point is None else self._brackets(self.doc(formula.point))
-        head = f"{self.macros.nabla}^{{{formula.order}}} {potential}"
-        return Cat((f"({head})^{{{formula.repeat}}}" if formula.repeat > 1 else head, point))
-
-    def _function(self, name: str) -> str:
-        if name in self.speller.functions:
-            return self.speller.function_latex(name)
-        name = _RENAMED.get(name, name)
-        return f"\\{name}" if name in _OPERATORS else rf"\operatorname{{{name}}}"
-
-    # brackets and bars
-
-    def _brackets(self, body: Doc, left: str = "(", right: str = ")") -> Doc:
-        inside = flat(body)
-        if self.fixed:
-            size = self._size(inside)
-            opening, closing = (f"\\{size}l{left}", f"\\{size}r{right}") if size else (left, right)
-            return Cat((opening, body, closing))
-        if _TALL.search(inside):
-            return Cat((rf"\left{left} ", body, rf" \right{right}"))
-        return Cat((rf"\bigl{left}", body, rf"\bigr{right}") if "(" in inside else (left, body, right))
-
-    def _size(self, inside: str) -> str:
-        """The size of brackets of one height with what they enclose, and larger than brackets inside."""
-        tall = height(inside, self.depth)
-        if tall < 1.35:
-            plain = re.search(r"(?<![lr])[(\[]", inside)
-            return "Big" if r"\bigl" in inside else "big" if plain else ""
-        return "Big" if tall < 1.7 else "bigg" if tall < 2.9 else "Bigg"
-
-    def _between(self, bars: tuple[str, str], inside: str) -> str:
-        """Between bars, which are a pair of delimiters, or a macro with an optional size."""
-        left, right = bars
-        if not _TALL.search(inside):
-            return left + inside + right
-        if left.endswith("{"):
-            return rf"{left[:-1]}[\bigg]{{{inside}{right}"
-        return rf"\left{left}{inside} \right{right.strip()}"
-
-    def _list(self, left: str, formulas: tuple[Formula, ...], right: str) -> Doc:
-        *first, last = map(self.doc, formulas)
-        items = [Item(" ", "", doc) for doc in (*(Cat((doc, ",")) for doc in first), last)]
-        return self._brackets(Fill(tuple(items), stay=True) if first else last, left, right)
-
-    def _closed(self, formula: Formula) -> Doc:
-        return self._brackets(self.doc(formula)) if isinstance(formula, Sum) else self.doc(formula)
-
-    # sums, products, fractions, powers
-
-    def _sum(self, formula: Sum) -> Doc:
-        items = []
-        last = len(formula.terms) - 1
-        for position, term in enumerate(formula.terms):
-            enclosed = isinstance(term.body, BigSum) and position < last
-            body = self._brackets(self.doc(term.body)) if enclosed else self._closed(term.body)
-            sign = "-" if term.negative else "+"
-            if position == 0 and term.negative:
-                body = Cat(("-", body))
-            items.append(Item(f" {sign} ", f"{{}} {sign} ", body))
-        return Fill(tuple(items)) if last else items[0].body
-
-    def _factors(self, factors: tuple[Formula, ...]) -> list[Item]:
-        items = []
-        for position, factor in enumerate(factors):
-            enclosed = is_open(factor) and position < len(factors) - 1
-            body = self._brackets(self.doc(factor)) if enclosed else self._closed(factor)
-            dotted = position > 0 and starts_with_digit(factor) and not isinstance(factor, Fraction)
-            glue = f" {self.macros.dot} " if dotted else " "
-            items.append(Item(glue, f"{self.macros.times} ", body))
-        return items
-
-    def _fraction(self, formula: Fraction) -> Doc:
-        r"""One \frac; where it is too wide, the sums of its numerator stand behind it."""
-        whole = self._over(formula.numerator, formula.denominator)
-        if not self.fixed:
-            return whole
-        above = formula.numerator.factors if isinstance(formula.numerator, Product) else (formula.numerator,)
-        sums = tuple(factor for factor in above if isinstance(factor, Sum))
-        rest = product(tuple(factor for factor in above if not isinstance(factor, Sum)))
-        front: Doc = self._over(rest, formula.denominator)
-        if width(flat(front)) > WIDEST_FRACTION:
-            inverse = Cat((self._brackets(self.doc(formula.denominator)), "^{-1}"))
-            front = (
-                inverse if rest == Number(1) else _product([*self._factors((rest,)), self._times(inverse)])
-            )
-        if not sums and isinstance(front, str):
-            return whole
-        return Choice(
-            whole, _product([Item("", "", front), *(self._times(item.body) for item in self._factors(sums))])
-        )
-
-    def _over(self, numerator: Formula, denominator: Formula) -> str:
-        inner = replace(self, depth=1)
-        return rf"\frac{{{inner.tex(numerator)}}}{{{inner._denominator(denominator)}}}"
-
-    def _times(self, body: Doc) -> Item:
-        return Item(" ", f"{self.macros.times} ", body)
-
-    def _denominator(self, formula: Formula) -> str:
-        """Square roots of sums below the bar are written as powers, as in the paper."""
-        factors = formula.factors if isinstance(formula, Product) else (formula,)
-        half = Fraction(Number(1), Number(2))
-        lowered = tuple(
-            Power(factor.radicand, half)
-            if isinstance(factor, Root) and isinstance(factor.radicand, Sum)
-            else factor
-            for factor in factors
-        )
-        return flat(_product(self._factors(lowered)) if len(lowered) > 1 else self.doc(lowered[0]))
-
-    def _base(self, base: Formula) -> Doc:
-        atomic = isinstance(base, (Number, Norm, Absolute)) or (
-            isinstance(base, Atom) and base.name != "grad"
-        )
-        if not atomic:
-            return self._brackets(self.doc(base))
-        shown = self.tex(base)
-        # A declared symbol may carry its own superscript; TeX takes no second one, and braces do not always help.
-        return f"({shown})" if isinstance(base, Atom) and "^" in shown else shown
-
-    def _exponent(self, formula: Formula) -> str:
-        """In small type a fraction is written with a slash."""
-        if isinstance(formula, Fraction) and isinstance(formula.denominator, (Number, Atom)):
-            return f"{flat(self._base(formula.numerator))}/{self.tex(formula.denominator)}"
-        return self.tex(formula)
-
-
-def _product(items: list[Item]) -> Doc:
-    return Fill(tuple(items), stay=True)
-
-
-def _applied(operator: Doc, operand: Doc) -> Doc:
-    """An operator before what it acts on, which begins a new line where both are long."""
-    return Fill((Item("", "", operator), Item(" ", "", operand)), stay=True, tight=True)

@@ -1,4 +1,4 @@
-"""The order in which a person writes terms and factors; used by reading.py.
+"""The order in which a person writes terms and factors; used by structure.py.
 
 Keys are compared as tuples; ties keep SymPy's own order, which is canonical.
 """

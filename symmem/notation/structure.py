@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sympy import Abs, Add, Expr, Function, Mul, Pow, Rational, S, Symbol
+from sympy import Abs, Add, Expr, Float, Function, Mul, Pow, Rational, S, Symbol
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
 
@@ -34,6 +34,7 @@ from symmem.algebra.atoms import (
     split_scalar,
 )
 from symmem.algebra.norms import NormShape, gradient_shape, total_shape
+from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
     Absolute,
@@ -139,7 +140,7 @@ class _Reader:
                 factors.times(base)
             elif base.is_Float and exponent == 1:
                 factors.negative ^= bool(base.is_negative)
-                factors.scalars.append(Factor((-1,), Literal(str(abs(base))), base))
+                factors.scalars.append(Factor((-1,), decimal_formula(abs(base)), base))
             elif isinstance(base, AppliedUndef) and exponent == 1:
                 scalar, formula = self._operator(base)
                 pending = [*(power for power in powers(scalar) if power[0] != 1), *pending]
@@ -205,6 +206,8 @@ class _Reader:
             return body
         if isinstance(expression, Application):
             return Call(expression.func.__name__, tuple(self.read(argument) for argument in expression.args))
+        if isinstance(expression, Float):
+            return decimal_formula(expression)
         return Literal(str(expression))
 
     # operators: each is linear, so the scalars of its slots are written in front

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Functions = Mapping[str, tuple[str, str | None]]
 """Opaque functions: name -> (LaTeX, name of the potential or None)."""
@@ -22,7 +22,7 @@ GREEK: Mapping[str, str] = dict(zip(_GREEK_NAMES.split(), "αβγδζηθικλ�
     "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω", "nabla": "∇", "partial": "∂", "infty": "∞",
 }  # fmt: skip
 SUPERSCRIPTS: Mapping[str, str] = dict(zip("0123456789+−()nsik", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿˢⁱᵏ", strict=True))
-SUBSCRIPTS: Mapping[str, str] = dict(zip("0123456789+-ijkn", "₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₙ", strict=True))
+SUBSCRIPTS: Mapping[str, str] = dict(zip("0123456789+-−ijkln", "₀₁₂₃₄₅₆₇₈₉₊₋₋ᵢⱼₖₗₙ", strict=True))
 
 _PIECE = re.compile(
     r"\s*(?:\\(?P<font>mathcal|mathbf|mathrm|mathbb|boldsymbol|bm|operatorname)\s*\{(?P<inner>[^{}]*)\}"
@@ -43,7 +43,7 @@ def unicode_of(latex: str) -> str | None:
             return None
         position = piece.end()
         found = piece.groupdict()
-        subscript = found["group"] or found["single"]
+        index = found["group"] or found["single"]
         if found["font"]:
             inner = unicode_of(found["inner"])
             if inner is None:
@@ -53,10 +53,11 @@ def unicode_of(latex: str) -> str | None:
             if found["command"] not in GREEK:
                 return None
             result += GREEK[found["command"]]
-        elif subscript:
-            if not all(character in SUBSCRIPTS for character in subscript):
+        elif index:
+            lowered = subscript(index)
+            if lowered is None:
                 return None
-            result += "".join(SUBSCRIPTS[character] for character in subscript)
+            result += lowered
         else:
             result += "′" if found["prime"] else found["letters"]
     return result or None
@@ -67,6 +68,13 @@ def superscript(text: str) -> str | None:
     compact = text.replace(" ", "")
     if all(character in SUPERSCRIPTS for character in compact):
         return "".join(SUPERSCRIPTS[character] for character in compact)
+    return None
+
+
+def subscript(text: str) -> str | None:
+    """The text as subscript characters, when every character has one."""
+    if all(character in SUBSCRIPTS for character in text):
+        return "".join(SUBSCRIPTS[character] for character in text)
     return None
 
 
@@ -83,17 +91,32 @@ class Glyphs:
     nabla: str
     transpose: str
     half: str
+    arrow_left: str
+    arrow_right: str
+    velocity: str
     atoms: Mapping[str, str]
+    letters: Mapping[str, str]
+    """The letters of the theory; one that is not here is spelled by its name."""
 
 
 UNICODE = Glyphs(
-    True, "−", "·", "√", "‖", "Σ", "∇", "ᵀ", "½",
+    True, "−", "·", "√", "‖", "Σ", "∇", "ᵀ", "½", "←", "→", "θ′",
     {"theta": "θ", "grad": "∇L", "loss": "L", "lr": "h", "oo": "∞", "pi": "π"},
+    {"modified loss": "L̃", "Phi": "Φ", "mu": "μ", "beta": "β"},
 )  # fmt: skip
 ASCII = Glyphs(
-    False, "-", "*", "sqrt", "||", "sum", "grad ", "^T", "1/2",
+    False, "-", "*", "sqrt", "||", "sum", "grad ", "^T", "1/2", "<-", "->", "theta'",
     {"theta": "theta", "grad": "grad L", "loss": "L", "lr": "h", "oo": "inf", "pi": "pi"},
+    {"modified loss": "L~"},
 )  # fmt: skip
+
+
+LETTERS: Mapping[str, str] = {
+    "modified loss": r"\tilde{\mathcal{L}}", "Phi": r"\Phi", "mu": r"\mu", "beta": r"\beta", "l": r"\ell",
+    "log": r"\log", "dots": r"\ldots", "partial": r"\partial",
+    **{letter: rf"\boldsymbol{{{letter}}}" for letter in "FMGdm"},
+}  # fmt: skip
+"""The letters of the theory in LaTeX; one that is not here, such as P, is spelled by its name."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +134,9 @@ class Macros:
     absolute: tuple[str, str] = (r"\lvert ", r" \rvert")
     times: str = r"\times"
     dot: str = r"\cdot"
+    iterate: tuple[str, str] = ("_{", "}")
+    """Around the step of theta."""
+    letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
 
 
 @dataclass(frozen=True)
@@ -138,6 +164,8 @@ class Speller:
             "theta": macros.theta, "lr": macros.lr, "loss": macros.loss + at, "oo": r"\infty", "pi": r"\pi",
             "grad": f"{macros.nabla} {macros.loss}{at}",
         }  # fmt: skip
+        if name in self.functions:  # a sentence may speak of a function without its argument
+            return self.function_latex(name)
         return known.get(name) or self.names.get(name) or self._guess(name)
 
     def _guess(self, name: str) -> str:

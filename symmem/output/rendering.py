@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,7 +21,13 @@ def render(template: str, values: Mapping[str, object]) -> str:
 
     The delimiters suit LaTeX: ``<< value >>``, ``<% block %>``, ``<# comment #>``.
     """
-    environment = Environment(
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    """Made once: it keeps the templates that it has compiled."""
+    return Environment(
         loader=FileSystemLoader(templates_folder()),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -34,4 +41,3 @@ def render(template: str, values: Mapping[str, object]) -> str:
         comment_start_string="<#",
         comment_end_string="#>",
     )
-    return environment.get_template(template).render(**values)

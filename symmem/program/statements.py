@@ -16,9 +16,6 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
-TOLERANCE_BITS = 60
-"""A finite sum leaves out the terms whose weight is below 2^-60 of the newest one's."""
-
 
 class Internal(Symbol):
     """A symbol that this program made.  It equals no symbol that a user declared, whatever the names.

@@ -1,43 +1,94 @@
-"""The targets: most are one text, the content of one file; latex and c can be several files."""
+"""The targets: one registration each.  Nothing is imported before it is asked for: help needs no SymPy."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from symmem.derivation.derivation import Derivation
-from symmem.documents.json_record import record
-from symmem.documents.paper.files import paper_text, write_paper
-from symmem.output.files import write_whole
-from symmem.targets.c.source import write_c
-from symmem.targets.jax.module import jax_module
-from symmem.targets.numpy.module import numpy_module
-from symmem.targets.torch.module import torch_module
+from symmem.errors import SymmemError
 
-
-def _json(derivation: Derivation) -> str:
-    return json.dumps(record(derivation, "n"), indent=2) + "\n"
+if TYPE_CHECKING:
+    from symmem.derivation.derivation import Derivation
 
 
-TEXTS: Mapping[str, Callable[[Derivation], str]] = {
-    "numpy": numpy_module,
-    "torch": torch_module,
-    "jax": jax_module,
-    "json": _json,
-}
+@dataclass(frozen=True)
+class Options:
+    """What ``symmem emit`` takes beside the target; a target lists those that it knows."""
+
+    standalone: bool = False
+    pdf: bool = False
 
 
-def emit(derivation: Derivation, target: str, output: str | None, *, standalone: bool, pdf: bool) -> str:
-    """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
-    if target == "latex" and output is None:
-        return paper_text(derivation, standalone=standalone)
-    if output is None:
-        return TEXTS[target](derivation)
-    if target == "latex":
-        written = write_paper(derivation, output, standalone=standalone or pdf, pdf=pdf)
-    elif target == "c":
-        written = write_c(derivation, output)
-    else:
-        write_whole(output, TEXTS[target](derivation))
+@dataclass(frozen=True)
+class Target:
+    """A target by name: the function ``emit(derivation, output, options)`` in the module ``home``.
+
+    It writes to ``output``, a file or a folder, and returns what goes to standard output.  Where ``text`` names a
+    function, the target is one text, ``text(derivation)``, and can stand on standard output or in a file.
+    """
+
+    name: str
+    about: str
+    home: str
+    text: str | None = None
+    options: tuple[str, ...] = ()
+    needs_output: str = ""
+    """What to say where no output is given; empty where standard output will do."""
+
+    def source(self, derivation: Derivation) -> str:
+        """The text of a target that is one text."""
+        assert self.text is not None, f"{self.name} is several files"
+        made: str = self._function(self.text)(derivation)
+        return made
+
+    def emit(self, derivation: Derivation, output: str | None, options: Options) -> str:
+        """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
+        if self.text is None:
+            said: str = self._function("emit")(derivation, output, options)
+            return said
+        text = self.source(derivation)
+        if output is None:
+            return text
+        import_module("symmem.output.files").write_whole(output, text)
         return ""
-    return "".join(f"{path}\n" for path in written)
+
+    def _function(self, name: str) -> Callable[..., str]:
+        return getattr(import_module(self.home), name)
+
+
+_ALL = (
+    Target("latex", "a section of a paper", "symmem.targets.latex", options=("standalone", "pdf")),
+    Target("numpy", "functions of arrays", "symmem.targets.numpy.module", "numpy_module"),
+    Target("torch", "functions of tensors and an optimizer", "symmem.targets.torch.module", "torch_module"),
+    Target(
+        "jax", "functions of pytrees and an optax transformation", "symmem.targets.jax.module", "jax_module"
+    ),
+    Target("octave", "functions of arrays, for MATLAB too", "symmem.targets.octave.module", "octave_file"),
+    Target(
+        "c",
+        "a header and a source file",
+        "symmem.targets.c.target",
+        needs_output="--target c writes a header and a source file; add -o DIR",
+    ),
+    Target("json", "every formula as data", "symmem.targets.json", "json_text"),
+)
+TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+
+
+def emit(
+    derivation: Derivation,
+    target: str,
+    output: str | None = None,
+    *,
+    standalone: bool = False,
+    pdf: bool = False,
+) -> str:
+    """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
+    if target not in TARGETS:
+        raise SymmemError(f"{target!r} is no target; there are {', '.join(TARGETS)}")
+    chosen = TARGETS[target]
+    if chosen.needs_output and output is None:
+        raise SymmemError(f"{target} is several files; give output, a folder")
+    return chosen.emit(derivation, output, Options(standalone, pdf))

@@ -27,9 +27,11 @@ class Loss:
     ridges: tuple[Ridge, ...]
 
     def value(self, theta: Sequence[mpf]) -> mpf:
+        """``L(theta)``."""
         return sum((r.weight * r.profile(dot(r.inward, theta), 0) for r in self.ridges), mpf(0))
 
     def gradient(self, theta: Sequence[mpf]) -> Vector:
+        """``grad L(theta)``."""
         return self.contraction(theta)
 
     def contraction(self, theta: Sequence[mpf], *vectors: Sequence[mpf]) -> Vector:

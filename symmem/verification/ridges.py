@@ -31,11 +31,13 @@ class Monomial:
 
 
 def sine(x: mpf, order: int) -> mpf:
+    """``sin``: its derivatives go round with period 4."""
     value = mpmath.cos(x) if order % 2 else mpmath.sin(x)
     return -value if order % 4 >= 2 else value
 
 
 def exponential(x: mpf, _order: int) -> mpf:
+    """``exp``: every derivative is itself."""
     return mpmath.exp(x)
 
 
@@ -49,6 +51,7 @@ def _tanh_polynomial(order: int) -> tuple[int, ...]:
 
 
 def log_cosh(x: mpf, order: int) -> mpf:
+    """``log cosh``: its derivatives are polynomials in tanh."""
     if order == 0:
         return mpmath.log(mpmath.cosh(x))
     return mpmath.polyval(_tanh_polynomial(order)[::-1], mpmath.tanh(x))
@@ -100,6 +103,11 @@ class RidgeMap:
                 size *= dot(ridge.inward, direction)
             total = [t + size * entry for t, entry in zip(total, ridge.outward, strict=True)]
         return tuple(total)
+
+    def potential(self, point: Sequence[mpf]) -> mpf:
+        """``sum_j w_j profile_j(a_j . x)``, whose gradient the map is where b = a."""
+        values = (ridge.weight * ridge.profile(dot(ridge.inward, point), 0) for ridge in self.ridges)
+        return mpmath.fsum(values)
 
 
 def _unit(position: int, dimension: int) -> Vector:

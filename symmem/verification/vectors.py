@@ -38,10 +38,12 @@ def real(number: Number) -> mpf:
 
 
 def vector(numbers: Iterable[Number]) -> Vector:
+    """The numbers as a vector at the working precision."""
     return tuple(real(number) for number in numbers)
 
 
 def dot(left: Sequence[mpf], right: Sequence[mpf]) -> mpf:
+    """``sum_i left_i right_i``."""
     return sum((x * y for x, y in zip(left, right, strict=True)), mpf(0))
 
 

@@ -14,9 +14,10 @@ from sympy import Abs, Expr, Function, Integer, Rational, S, Sum, lambdify, sqrt
 
 from symmem.algebra.atoms import GRAD, LR, THETA, Kind, contraction, slot, total
 from symmem.algebra.directional import along, derivative
+from symmem.algebra.families import TOTAL, contraction_head, opaque_head
 from symmem.algebra.functions import FUNCTIONS, entrywise
 from symmem.algebra.head import Head, Roughness, Scope
-from symmem.algebra.heads import HEADS, TOTAL, Heads, contraction_head, opaque_head
+from symmem.algebra.heads import HEADS, Heads
 
 x, u, v, p, n, s = symbols("x u v p n s")
 theta, grad, m1 = symbols("theta grad m1")

@@ -263,6 +263,20 @@ def test_what_holds_at_given_values_alone() -> None:
     ) is (Sign.NEGATIVE)
 
 
+def test_constants_are_enclosed_by_their_value() -> None:
+    for constant in (exp(-1), pi / 4, sqrt(2) - 1, tanh(2)):
+        interval = bounds(constant, {})
+        assert interval.is_within_unit
+        assert interval.lower < constant < interval.upper
+        assert interval.upper - interval.lower < Rational(1, 10**15)
+
+
+def test_an_expression_may_have_a_range_of_its_own() -> None:
+    decay = 1 - free
+    assert sign_of(1 - decay**2, {}) is None
+    assert sign_of(1 - decay**2, {decay: UNIT}) is Sign.POSITIVE
+
+
 def test_reals_say_nothing() -> None:
     assert bounds(free, {}) == REALS
     assert sign_of(free, {}) is None

@@ -24,12 +24,13 @@ from sympy.core.function import AppliedUndef
 import symmem
 from symmem.declaration.catalogue import NAMES
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import long_integers, shown
+from symmem.documents.account import At, account_of
+from symmem.documents.columns import Style
 from symmem.documents.paper.escaping import escape
-from symmem.documents.paper.fragment import latex_report
-from symmem.documents.report import At
-from symmem.documents.terminal import Style, terminal_report
+from symmem.documents.paper.fragment import latex_fragment
+from symmem.documents.terminal import terminal_text
 from symmem.errors import SymmemError
+from symmem.notation.decimals import long_integers, shown
 from symmem.output import files
 
 ATOMS = ("theta", "grad", "loss", "lr", "n", "s")
@@ -62,10 +63,10 @@ def test_json_holds_the_derivation(name: str) -> None:
     loss = record["modified_loss"]
     if d.modified_loss is None:
         assert d.obstruction is not None
-        assert loss["obstruction"] == d.obstruction.reason
+        assert loss["obstruction"] == str(d.obstruction.reason)
         pairs += zip(loss["terms"], d.obstruction.terms, strict=True)
     else:
-        assert loss["regime"] == d.modified_loss.regime
+        assert loss["regime"] == str(d.modified_loss.regime)
         pairs += [
             (loss["potential"], d.modified_loss.potential),
             (loss["preconditioner"], d.modified_loss.preconditioner),
@@ -163,7 +164,7 @@ def columns(line: str) -> int:
 @pytest.mark.parametrize("at", ["n", 3])
 def test_no_line_is_longer_than_the_terminal(name: str, at: At) -> None:
     for width, unicode in itertools.product((40, 80, 120), (True, False)):
-        text = terminal_report(derivation(name), at, Style(width, unicode))
+        text = terminal_text(account_of(derivation(name), at), Style(width, unicode))
         assert max(map(columns, text.splitlines())) <= width
         assert unicode or text.isascii()
         assert not re.search(r"[?\x1b]|[ \t]$", text, re.MULTILINE)
@@ -174,7 +175,7 @@ def test_no_line_is_longer_than_the_terminal(name: str, at: At) -> None:
 @pytest.mark.parametrize(("width", "used"), [("40", 40), ("80", 80), ("120", 120), ("20", 40), ("500", 120)])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_the_terminal_is_asked(width: str, used: int, encoding: str) -> None:
-    expected = terminal_report(derivation("adamw"), "n", Style(used, unicode=encoding == "utf-8"))
+    expected = terminal_text(account_of(derivation("adamw")), Style(used, unicode=encoding == "utf-8"))
     assert output("derive", "adamw", COLUMNS=width, PYTHONIOENCODING=encoding) == expected
 
 
@@ -200,7 +201,7 @@ def test_a_title_beyond_ascii_comes_through(tmp_path: Path) -> None:
 def test_labels_and_equals_signs_stand_in_columns() -> None:
     """The tilde of L~ takes no column."""
     for name in NAMES:
-        lines = terminal_report(derivation(name), "n", Style()).splitlines()
+        lines = terminal_text(account_of(derivation(name)), Style()).splitlines()
         for above, below in itertools.pairwise(lines):
             if re.match(r"    (L̃|F|F⁽ⁿ⁾|G₀) +=", above) and re.match(r"    \S+ +=", below):
                 tilde = above.count("\N{COMBINING TILDE}")
@@ -208,7 +209,7 @@ def test_labels_and_equals_signs_stand_in_columns() -> None:
 
 
 def test_a_continuation_stands_under_its_formula() -> None:
-    lines = terminal_report(derivation("adamw"), "n", Style(40)).splitlines()
+    lines = terminal_text(account_of(derivation("adamw")), Style(40)).splitlines()
     first = lines.index("    L̃ = L")
     assert lines[first + 1].startswith("        + h (")
 
@@ -259,7 +260,7 @@ def test_how_a_number_is_shown(given: Expr, expected: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_latex_is_balanced(name: str) -> None:
     for at in ("n", 3, "limit"):
-        text = latex_report(derivation(name), at)
+        text = latex_fragment(account_of(derivation(name), at))
         assert text.count("{") == text.count("}")
         assert text.count("$") % 2 == 0
         assert text.count(r"\begin") == text.count(r"\end")
@@ -274,7 +275,7 @@ def test_plain_words_are_harmless_in_latex(tmp_path: Path) -> None:
     assert escape("~ ^ < \\") == r"\textasciitilde{} \textasciicircum{} \ensuremath{<} \textbackslash{}"
     text = output("show", "gd").replace('"m1"', '"sqrt(m1)"')
     (tmp_path / "rooted.toml").write_text(text, encoding="utf-8")
-    assert "warning: Phi contains" in output("derive", str(tmp_path / "rooted.toml"), "--format", "latex")
+    assert r"warning: $\Phi$ contains" in output("derive", str(tmp_path / "rooted.toml"), "--format", "latex")
 
 
 def terminal(*arguments: str, **environment: str) -> str:

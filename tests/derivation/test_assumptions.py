@@ -27,7 +27,7 @@ def declared(phi: str, *momentum: Momentum) -> Optimizer:
 
 
 def warnings(optimizer: Optimizer) -> list[str]:
-    return [item.sentence for item in symmem.derive(optimizer).assumptions if item.warning]
+    return [str(item.sentence) for item in symmem.derive(optimizer).assumptions if item.warning]
 
 
 KINKED_ZOO = {"rmsprop-torch", "adam-torch", "adamw-torch"}
@@ -193,6 +193,65 @@ SMOOTH_POWERS = {
 def test_smooth_powers_are_not_warned_of(case: str) -> None:
     assert smooth_at_zero(SMOOTH_POWERS[case])
     assert warnings(SMOOTH_POWERS[case]) == []
+
+
+# --- what the ranges prove, what the defaults say, and what neither does
+
+ROUGHER = {
+    "an odd power of sign": declared("m1 + sign(m1)**3"),
+    "the logarithm of a square": declared("m1*log(m1**2)"),
+    "a pole of tan": declared("tan(100*m1)"),
+}
+
+
+@pytest.mark.parametrize("case", ROUGHER)
+def test_a_power_does_not_hide_a_jump_or_a_pole(case: str) -> None:
+    assert warnings(ROUGHER[case]) != []
+
+
+def test_a_power_with_a_symbolic_exponent_is_warned_of() -> None:
+    p = {"p": {"default": Rational(1, 4), "range": "(0, 1)"}}
+    bare = Optimizer("bare", "m1*m2**p", (GRAD, SQUARE), {**DECAYS, **p})
+    safe = Optimizer("safe", "m1*(m2 + eps)**p", (GRAD, SQUARE), {**DECAYS, **EPS, **p})
+    assert ["Phi contains m2**p" in sentence for sentence in warnings(bare)] == [True]
+    assert warnings(safe) == []
+
+
+def test_tan_between_its_poles_is_smooth() -> None:
+    assert warnings(declared("tan(tanh(m1))")) == []
+
+
+@pytest.mark.parametrize("interval", ["[0, inf)", "(-inf, inf)"])
+def test_what_only_the_defaults_say_is_listed(interval: str) -> None:
+    """No range keeps eps away from 0: that the root is smooth is an assumption, not a warning and not silence."""
+    loose = {"eps": {"default": Rational(1, 50), "range": interval}}
+    optimizer = Optimizer("loose", "m1/sqrt(m2 + eps)", (GRAD, SQUARE), {**DECAYS, **loose})
+    said = [str(item) for item in symmem.derive(optimizer).assumptions]
+    assert [sentence for sentence in said if sentence.startswith("eps + m2 is not 0")]
+    assert warnings(optimizer) == []
+    assert not any("is not 0" in str(item) for item in symmem.derive(SMOOTH["eps inside"]).assumptions)
+
+
+def test_a_parameter_under_a_root_moves_nothing() -> None:
+    weight = {"w": {"default": Rational(1, 4), "range": "[0, inf)"}}
+    assert warnings(Optimizer("rooted", "m1*sqrt(w)", (GRAD,), {**DECAYS, **weight})) == []
+
+
+def test_poles_are_named_where_no_range_excludes_them() -> None:
+    def poles(**ranges: str) -> list[str]:
+        parameters = {
+            name: {"default": Rational(1, k), "range": r}
+            for k, (name, r) in enumerate(ranges.items(), start=2)
+        }
+        momentum = [Momentum("grad", name, "1") for name in ranges]
+        optimizer = Optimizer(
+            "poles", " + ".join(f"m{k + 1}" for k in range(len(ranges))), momentum, parameters
+        )
+        return [str(a) for a in symmem.derive(optimizer).assumptions if "is not 0" in str(a)]
+
+    assert len(poles(p="[0, 1)", q="[0, 1)")) == 1
+    assert poles(p="[0.4, 1)", q="[0, 0.4)") == []  # they cannot meet
+    assert poles(p="[0, 1)") == []
 
 
 def test_resonances_of_products_are_reported() -> None:

@@ -1,4 +1,4 @@
-"""The displayed formulas of the paper, each a symbolic zero, and the errata of MATH.md section 8.
+"""The displayed formulas of the paper, each a symbolic zero, and the errata of mathematics.md section 8.
 
 The paper: Cattaneo and Shigida, "How Memory in Optimization Algorithms Implicitly Modifies the Loss".
 """
@@ -88,7 +88,7 @@ def test_adamw_update() -> None:  # Section 4, first display
 def test_adamw_modified_loss() -> None:  # Section 4, "is the modified loss"
     found = derived("adamw").modified_loss
     assert found is not None
-    assert (found.regime, found.rate) == ("eps -> 0", "O(eps)")
+    assert (str(found.regime), str(found.rate)) == ("eps -> 0", "O(eps)")
     gap = beta2 / (1 - beta2) - beta1 / (1 - beta1)
     printed = (1 + decay * gap * lr) * loss - lr * gap * (total(Abs(grad)) + decay * total(grad * theta))
     assert is_zero(found.potential - printed)
@@ -157,7 +157,7 @@ def test_lion_k_finite_n_keeps_the_printed_sum() -> None:
     assert derived("lion-k").M.atoms(Sum)
 
 
-# --- MATH.md section 8: where the printed paper needs care; the corrected line holds, the printed one does not
+# --- mathematics.md section 8: where the printed paper needs care; the corrected line holds, the printed one does not
 
 
 def test_erratum_frozen_point_uses_its_own_step() -> None:

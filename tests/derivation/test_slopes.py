@@ -1,4 +1,4 @@
-"""The truth test is a slope: the optimizer with memory against its memoryless iteration (MATH.md section 6).
+"""The truth test is a slope: the optimizer with memory against its memoryless iteration (mathematics.md section 6).
 
 Global error on a fixed horizon: order 2 with the correction at finite n, order 1 without it.
 """

@@ -1,4 +1,4 @@
-"""Every derived formula against brute force (MATH.md section 2), which shares no code with the derivation."""
+"""Every derived formula against brute force (mathematics.md section 2), which shares no code with the derivation."""
 
 from __future__ import annotations
 

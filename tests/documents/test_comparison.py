@@ -65,7 +65,7 @@ def test_the_record_holds_the_derivation(name: str) -> None:
     record = {"symbols": [*derivation.optimizer.symbols, "theta", "grad", "loss", "lr", "n", "s"]}
     assert back(record, entry["correction"]) == derivation.limit.M
     if derivation.modified_loss is None:
-        assert entry["modified_loss"]["obstruction"] == derivation.obstruction.reason
+        assert entry["modified_loss"]["obstruction"] == str(derivation.obstruction.reason)
     else:
         assert (
             back(record, entry["modified_loss"]["potential"]) - derivation.modified_loss.potential

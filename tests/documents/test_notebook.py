@@ -54,7 +54,7 @@ def test_html_holds_the_formulas_and_is_well_formed(name: str) -> None:
         for expression in expressions:
             assert latex(expression, names=optimizer.symbols, functions=optimizer.function_symbols) in shown
     if derivation.obstruction is not None:
-        assert derivation.obstruction.reason in html.unescape(derivation._repr_html_())
+        assert str(derivation.obstruction.reason) in html.unescape(derivation._repr_html_())
 
 
 def test_a_strangers_title_is_text() -> None:

@@ -20,7 +20,8 @@ import symmem
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.second_order import second_coefficient
-from symmem.documents.paper.section import paper_section
+from symmem.documents.account import account_of
+from symmem.documents.paper.section import PARTS, paper_section
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
@@ -209,8 +210,8 @@ class Truth:
             parts = [named[letter](None, "", STEPS, [start]) for letter in (r"\bF", r"\bM")]
             move = entrywise(lambda x, y: x + y, *parts)
         else:
-            small = d.modified_loss.regime.partition(" ->")[0] if place.endswith("-loss") else ""
-            settled = {small: TINY} if small in self.literal.numbers else {}
+            small = d.modified_loss.regime.small if place.endswith("-loss") else ()
+            settled = {symbol.name: TINY for symbol in small}
             move = self.vector(d.limit.F + d.limit.M, start, **settled)
         return entrywise(lambda x, f: x - rate * f, start, move)
 
@@ -224,7 +225,7 @@ class Truth:
 @cache
 def section(name: str, order: int) -> tuple[Derivation, str]:
     derivation = symmem.derive(load(name), order)
-    return derivation, paper_section(derivation)
+    return derivation, paper_section(account_of(derivation, parts=PARTS))
 
 
 def shorthands_of(equations: list[Equation]) -> dict[str, tuple[str, object]]:

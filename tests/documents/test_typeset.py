@@ -16,14 +16,14 @@ from command import run
 from truth import ZOO, load
 
 import symmem
-from symmem.documents.comparison import as_latex, compared
+from symmem.documents.account import Account, account_of
 from symmem.documents.paper import compilation as typeset
-from symmem.documents.paper.bibliography import bibtex, works_of
+from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
 from symmem.documents.paper.compilation import typeset_document
 from symmem.documents.paper.escaping import typeset as tex_text
-from symmem.documents.paper.fragment import latex_report
+from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.paper.macros import MACROS
-from symmem.documents.paper.section import macros_file, paper_section, standalone
+from symmem.documents.paper.section import PARTS, macros_file, paper_section, standalone
 from symmem.notation.latex import latex_lines
 from symmem.notation.tex_size import width
 
@@ -39,17 +39,41 @@ def document(body: str, options: str = "", before: str = "") -> str:
     return f"{head}\n{macros_file()}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
 
 
+def told(optimizer: symmem.Optimizer, order: int = 1) -> Account:
+    """What a paper is written from."""
+    return account_of(symmem.derive(optimizer, order), parts=PARTS)
+
+
 def complaints(source: str) -> list[str]:
     result = typeset_document(source, {})
     found = COMPLAINTS.findall(result.log)
     return found or ([] if result.pdf and result.pdf.startswith(b"%PDF") else ["no PDF"])
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), [(name, order) for name in ZOO for order in (1, 2)] + [("heavyball", 3), ("lion-k", 3)]
-)
+def joined(accounts: list[Account]) -> str:
+    """Several standalone documents as one: their preamble, all sections one after the other, every work once."""
+    preamble, begin, _ = standalone(accounts[0]).partition(r"\begin{document}")
+    works = {work.key: work for account in accounts for work in (*works_of(account.optimizer), MEMORY_PAPER)}
+    items = "\n".join(
+        rf"\bibitem{{{item['key']}}} {item['text']}" for item in bibitems(tuple(works.values()))
+    )
+    sections = "\n".join(map(paper_section, accounts))
+    end = r"\end{thebibliography}\end{document}"
+    return "\n".join([preamble, begin, sections, r"\begin{thebibliography}{9}", items, end])
+
+
+@pytest.mark.parametrize(("order", "names"), [(1, ZOO), (2, ZOO), (3, ("heavyball", "lion-k"))])
+def test_the_documents_of_the_zoo_compile(order: int, names: tuple[str, ...]) -> None:
+    """All in one run of the compiler; where it complains, each by itself, to name the one."""
+    accounts = [told(load(name), order) for name in names]
+    if complaints(joined(accounts)):
+        assert {a.optimizer.name: complaints(standalone(a)) for a in accounts} == {name: [] for name in names}
+        pytest.fail("the sections compile one by one, and not together")
+
+
+@pytest.mark.parametrize(("name", "order"), [("adamw", 2), ("lion-k", 3)])
 def test_the_standalone_document_compiles(name: str, order: int) -> None:
-    assert complaints(standalone(symmem.derive(load(name), order))) == []
+    assert complaints(standalone(told(load(name), order))) == []
 
 
 def test_the_log_is_read_for_complaints() -> None:
@@ -61,19 +85,19 @@ def test_the_log_is_read_for_complaints() -> None:
 
 @pytest.mark.parametrize("size", ["[10pt]", "[11pt]", "[12pt]"])
 def test_the_section_fits_every_size_of_article(size: str) -> None:
-    body = paper_section(symmem.derive(load("adamw"), 2)) + paper_section(symmem.derive(load("lion-k")))
+    body = paper_section(told(load("adamw"), 2)) + paper_section(told(load("lion-k")))
     works = "".join(rf"\bibitem{{{key}}}" for key in ("loshchilov2019", "chen2024", "cattaneo2025"))
     body += rf"\begin{{thebibliography}}{{9}}{works}\end{{thebibliography}}"
     assert complaints(document(body, size)) == []
 
 
 def test_the_fragments_fit() -> None:
-    body = "\n".join(latex_report(symmem.derive(load(name)), "n") for name in ZOO)
+    body = "\n".join(latex_fragment(account_of(symmem.derive(load(name)))) for name in ZOO)
     assert complaints(document(body)) == []
 
 
 def test_the_comparison_fits() -> None:
-    assert complaints(document(as_latex(compared([symmem.derive(load(name)) for name in ZOO])))) == []
+    assert complaints(document(symmem.compare(ZOO).to_latex())) == []
 
 
 def test_the_model_of_widths_is_that_of_tex() -> None:
@@ -129,13 +153,13 @@ f = { latex = 'f' }
 @pytest.mark.parametrize("which", ODD)
 def test_what_the_zoo_does_not_have_compiles_too(which: str, tmp_path: Path) -> None:
     (tmp_path / "odd.toml").write_text(ODD[which], encoding="utf-8")
-    assert complaints(standalone(symmem.derive(load(str(tmp_path / "odd.toml"))))) == []
+    assert complaints(standalone(told(load(str(tmp_path / "odd.toml"))))) == []
 
 
 def test_special_characters_are_harmless(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(declaration(title=NASTY, reference=NASTY), encoding="utf-8")
     optimizer = load(str(tmp_path / "mine.toml"))
-    source = standalone(symmem.derive(optimizer))
+    source = standalone(told(optimizer))
     assert source.isascii()
     assert complaints(source) == []
     assert r"A\&B 100\% of \#1\_\{x\}\textasciicircum{}2" in source
@@ -176,7 +200,7 @@ def test_the_files_are_written_and_listed(tmp_path: Path) -> None:
     done = run("emit", "adamw", "--target", "latex", "-o", "x.tex", cwd=tmp_path)
     assert (done.returncode, done.stdout.split()) == (0, [b"x.tex", b"x.bib", b"symmem-macros.tex"])
     body = (tmp_path / "x.tex").read_text()
-    assert body == paper_section(symmem.derive(load("adamw")))
+    assert body == paper_section(told(load("adamw")))
     assert "@inproceedings{loshchilov2019," in (tmp_path / "x.bib").read_text()
     author = rf"\documentclass{{article}}{PACKAGES}\input{{symmem-macros}}\begin{{document}}\input{{x}}\end{{document}}"
     beside = {path.name: path.read_text() for path in tmp_path.iterdir()}
@@ -205,7 +229,7 @@ def test_the_notation_is_changed_in_one_place(tmp_path: Path) -> None:
 
 
 def test_no_symbol_is_written_without_its_macro() -> None:
-    section = paper_section(symmem.derive(load("adamw"), 2))
+    section = paper_section(told(load("adamw"), 2))
     for macro in MACROS:
         if len(macro.definition) > 1 and not macro.arguments and macro.definition != r"^{\top}":
             assert macro.definition not in section, macro

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from command import run, spawn
+from compiled import built
 from machine import needs
 from markdown import REPOSITORY, Document
+
+import symmem
 
 DOCUMENTS = [
     Document(path)
@@ -91,6 +95,48 @@ def require(arguments: list[str]) -> None:
     needs(*(tool for word, tool in TOOLS.items() if word in arguments))
 
 
+def test_the_c_example_of_the_readme(shared_folder: Path, tmp_path: Path) -> None:
+    """Inside a program for the loss theta^2, linked with the built library; theta moves towards 0."""
+    needs("cc")
+    (example,) = DOCUMENTS[0].blocks("c")
+    include, _, body = example.partition("\n")
+    program = f"""{include}
+static void hessian_times(const double *theta, const double *v, double *hv) {{ (void)theta; hv[0] = 2.0 * v[0]; }}
+int main(void) {{
+    double theta[] = {{1.0}}, grad[] = {{2.0}}, v[1], hv[1], lr = 1e-3;
+    const size_t count = 1;
+    const int64_t n = 3;
+{body}
+    return !(theta[0] > 0.99 && theta[0] < 1.0);
+}}
+"""
+    (tmp_path / "main.c").write_text(program, encoding="utf-8")
+    kernels = built(shared_folder, ("adamw",))
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{kernels / 'include'}"]
+    library = [str(kernels / "lib" / "libsymmem_adamw.a"), "-lm", "-fopenmp"]
+    subprocess.run(["cc", *flags, "main.c", "-o", "main", *library], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_the_octave_example_of_the_readme(tmp_path: Path) -> None:
+    """The command of its first line, then its lines; at n = 0 AdamW moves by the sign of the gradient, and decay."""
+    needs("octave-cli")
+    (example,) = DOCUMENTS[0].blocks("octave")
+    command, _, body = example.partition("\n")
+    assert spawn(*command.split()[2:], cwd=tmp_path).returncode == 0
+    (tmp_path / "example.m").write_text(body + "printf('%.9f ', theta)\n", encoding="utf-8")
+    done = subprocess.run(
+        ["octave-cli", "--no-init-file", "example.m"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    first, second = map(float, done.stdout.split())
+    assert abs(first - (1 - 1e-3 * 1.01)) < 1e-8
+    assert abs(second - (-2 + 1e-3 * 1.02)) < 1e-8
+
+
 def test_links_lead_somewhere(document: Document) -> None:
     here = (REPOSITORY / document.path).parent
     for target in document.links:
@@ -104,6 +150,13 @@ def test_files_are_where_the_documents_say(document: Document) -> None:
     for path in document.paths:
         pattern = re.sub(r"<\w+>", "*", path.removesuffix("/"))
         assert list(REPOSITORY.glob(pattern)), path
+
+
+def test_versions_agree() -> None:
+    """The package, its citation and its changelog name one version."""
+    cited = re.findall(r"^version: (.*)$", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    told = re.findall(r"^## (\d\S*)", DOCUMENTS[3].text, re.MULTILINE)
+    assert cited == told[:1] == [symmem.__version__]
 
 
 def test_the_map_has_the_arrows_of_the_test() -> None:

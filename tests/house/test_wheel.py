@@ -10,11 +10,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from shared import once
 from sympy import Symbol, simplify, sympify
 
 import symmem
 from symmem.derivation.derivation import derive
-from symmem.documents.paper.fragment import latex_report
+from symmem.documents.account import account_of
+from symmem.documents.paper.fragment import latex_fragment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {
@@ -35,23 +37,26 @@ def call(*command: str | Path, cwd: Path) -> str:
     return done.stdout.decode()
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    call(sys.executable, "-m", "build", "--wheel", "--outdir", folder, REPOSITORY, cwd=folder)
-    (built,) = folder.glob("*.whl")
+@pytest.fixture(scope="session")
+def wheel(shared_folder: Path) -> Path:
+    def build(folder: Path) -> None:
+        call(sys.executable, "-m", "build", "--wheel", "--outdir", folder, REPOSITORY, cwd=folder)
+
+    (built,) = once(shared_folder / "wheel", build).glob("*.whl")
     return built
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def installed(wheel: Path, shared_folder: Path) -> Path:
     """A new environment with the wheel and what it depends on; the folder of its programs."""
-    folder = tmp_path_factory.mktemp("fresh")
-    call(sys.executable, "-m", "venv", folder / "environment", cwd=folder)
-    programs = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
-    pip = (programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    call(*pip, "--no-compile", wheel, cwd=folder)
-    return programs
+    inside = Path("environment") / ("Scripts" if os.name == "nt" else "bin")
+
+    def install(folder: Path) -> None:
+        call(sys.executable, "-m", "venv", folder / "environment", cwd=folder)
+        pip = (folder / inside / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        call(*pip, "--no-compile", wheel, cwd=folder)
+
+    return once(shared_folder / "fresh", install) / inside
 
 
 def test_the_wheel_carries_templates_zoo_and_types(wheel: Path) -> None:
@@ -76,7 +81,7 @@ def test_what_is_installed_is_the_wheel(installed: Path, tmp_path: Path) -> None
 
 def test_a_template_is_rendered_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     rendered = call(installed / "symmem", "derive", "heavyball", "--format", "latex", cwd=tmp_path)
-    assert rendered == latex_report(derive(symmem.load("heavyball")), "n")
+    assert rendered == latex_fragment(account_of(derive(symmem.load("heavyball"))))
     assert r"\begin{align*}" in rendered
 
 

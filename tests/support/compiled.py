@@ -21,12 +21,14 @@ from symmem.targets.c.build import build
 
 KERNELS = tuple(name for name in ZOO if not load(name).functions)
 """The optimizers of the zoo that have a C target."""
+STRICT = "-Wall -Wextra -Werror -pedantic"
 VARIANTS = {
-    "plain": "cc",
+    "plain": f"cc {STRICT}",
     "streaming": "cc -DSYMMEM_STREAM_BYTES=1 -DSYMMEM_PARALLEL_ENTRIES=1",
     "portable": "cc -DSYMMEM_PORTABLE",
 }
-"""Compilers: as a user has it; with streaming stores and threads for every length; without wide registers."""
+"""Compilers: as a user has it, but that a warning is an error; with streaming stores and threads for every length;
+without wide registers."""
 
 
 def built(shared: Path, names: tuple[str, ...], variant: str = "plain") -> Path:
@@ -57,6 +59,11 @@ def module(folder: Path, name: str) -> ModuleType:
     sys.modules[specification.name] = found
     specification.loader.exec_module(found)
     return found
+
+
+def formulas(found: ModuleType) -> ModuleType:
+    """The emitted NumPy module that lies beside a built one."""
+    return found._beside(f"_symmem_{found.NAME.replace('-', '_')}")
 
 
 def set_threads(count: int) -> None:

@@ -1,4 +1,4 @@
-"""The memoryless iteration and the modified equation by Lie series: another route to every order (MATH.md 4).
+"""The memoryless iteration and the modified equation by Lie series, another route (mathematics.md section 4).
 
 After the transient the iterates lie on a curve of ``theta' = G(theta)``, so that with ``L_G f = Df[G]``
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sympy import Expr, Rational
 
 import symmem
@@ -44,5 +46,11 @@ def number_of(expression: Expr, literal: Literal, *, n: int = 0, theta: object =
     return found if isinstance(found, list) else [found] * len(THETA)
 
 
-def load(name: str) -> Optimizer:
+@cache
+def _of_the_zoo(name: str) -> Optimizer:
     return symmem.load(name)
+
+
+def load(name: str) -> Optimizer:
+    """As ``symmem.load``; an optimizer of the zoo is read once in a run."""
+    return _of_the_zoo(name) if name in ZOO else symmem.load(name)

@@ -12,9 +12,11 @@ import numpy as np
 import probe
 import pytest
 import torch
+from sympy import Symbol
 from truth import LR, ZOO, literal_of, load, number_of
 
-from symmem.targets.registry import TEXTS
+from symmem.algebra.results import Bound
+from symmem.targets.registry import TARGETS
 
 RATE = float(LR)
 EXACT = [("gd", 1), ("heavyball", 1), ("ema-momentum", 1), ("ema-momentum-debiased", 1), ("nesterov", 1)]
@@ -25,7 +27,7 @@ LIMITS += ["lion", "lion-bc"]
 
 @cache
 def emitted(name: str, order: int, target: str) -> ModuleType:
-    return probe.module(TEXTS[target](probe.derivation(name, order)))
+    return probe.module(TARGETS[target].source(probe.derivation(name, order)))
 
 
 def torch_loss(theta: torch.Tensor) -> torch.Tensor:
@@ -94,7 +96,7 @@ def test_losses_of_a_limit_are_approached_at_the_stated_rate(name: str, gradient
     """The derivation states O(eps): ten times smaller an eps, ten times smaller a difference."""
     module = emitted(name, 1, "numpy")
     assert module.MODIFIED_LOSS == "eps -> 0"
-    assert probe.derivation(name, 1).modified_loss.rate == "O(eps)"
+    assert probe.derivation(name, 1).modified_loss.rate == Bound(Symbol("eps"))
     gaps = []
     sizes = [1e-4, 1e-5, 1e-6]
     for eps in sizes:

@@ -18,7 +18,7 @@ from truth import LR, ZOO
 
 import symmem
 from symmem.targets.numpy.module import numpy_module
-from symmem.targets.registry import TEXTS
+from symmem.targets.registry import TARGETS
 
 PYTHON_TARGETS = ("numpy", "torch", "jax")
 RUFF = Path(sys.executable).with_name("ruff")
@@ -43,7 +43,9 @@ def test_a_formatter_and_a_linter_find_nothing_to_do(order: int, tmp_path: Path)
     names = ZOO if order < 3 else ("gd", "heavyball", "signum", "lion-k")
     for name in names:
         for target in PYTHON_TARGETS:
-            (tmp_path / f"{name}_{target}.py").write_text(TEXTS[target](probe.derivation(name, order)))
+            (tmp_path / f"{name}_{target}.py").write_text(
+                TARGETS[target].source(probe.derivation(name, order))
+            )
     for width in ("88", "110"):
         check = [RUFF, "format", "--isolated", "--check", "--diff", "--line-length", width, tmp_path]
         done = subprocess.run(check, capture_output=True, text=True, check=False)
@@ -68,7 +70,7 @@ def test_a_formatter_and_a_linter_find_nothing_to_do(order: int, tmp_path: Path)
 )
 def test_modules_stand_by_themselves(target: str, allowed: set[str]) -> None:
     for name in ("adamw", "rmsprop", "lion-k"):
-        tree = ast.parse(TEXTS[target](probe.derivation(name, 1)))
+        tree = ast.parse(TARGETS[target].source(probe.derivation(name, 1)))
         imported = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):

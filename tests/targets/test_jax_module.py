@@ -15,14 +15,14 @@ import probe
 import pytest
 from truth import LR, ZOO
 
-from symmem.targets.registry import TEXTS
+from symmem.targets.registry import TARGETS
 
 RATE = float(LR)
 
 
 @cache
 def emitted(name: str, order: int = 1, target: str = "jax") -> ModuleType:
-    return probe.module(TEXTS[target](probe.derivation(name, order)))
+    return probe.module(TARGETS[target].source(probe.derivation(name, order)))
 
 
 @pytest.mark.parametrize("name", ["adamw", "rmsprop", "heavyball"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from compiled import KERNELS, built, module
+from compiled import KERNELS, built, formulas, module
 
 RATE = 0.01
 
@@ -30,7 +30,7 @@ def quadratic(dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
 def test_tensors_and_arrays_agree(shared_folder: Path, name: str, n: int | None, dtype: type) -> None:
     """The same bits, and the values of the NumPy module that is laid out beside it."""
     found = module(built(shared_folder, KERNELS), name)
-    formulas = found._formulas()
+    exact_module = formulas(found)
     matrix, theta = quadratic(dtype)
     tensor, operator = torch.tensor(theta), torch.tensor(matrix)
     tolerance = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-11}
@@ -45,7 +45,7 @@ def test_tensors_and_arrays_agree(shared_folder: Path, name: str, n: int | None,
         assert other.dtype == tensor.dtype
         np.testing.assert_allclose(other.numpy(), value, **tolerance)
         np.testing.assert_allclose(
-            value, getattr(formulas, function)(theta, *arrays, n=n, **rate), **tolerance
+            value, getattr(exact_module, function)(theta, *arrays, n=n, **rate), **tolerance
         )
     assert name == found.NAME
 
@@ -54,7 +54,7 @@ def test_the_modified_loss_is_that_of_the_formulas(adamw: object) -> None:
     matrix, theta = quadratic()
     tensor, operator = torch.tensor(theta), torch.tensor(matrix)
     given = (lambda x: 0.5 * x @ operator @ x, lambda x: operator @ x)
-    exact = adamw._formulas().modified_loss(
+    exact = formulas(adamw).modified_loss(
         theta, lambda x: 0.5 * x @ matrix @ x, lambda x: matrix @ x, lr=RATE
     )
     assert adamw.modified_loss(tensor, *given, lr=RATE) == pytest.approx(exact, rel=1e-12)
@@ -134,7 +134,7 @@ def test_custom_operators(shared_folder: Path, name: str, dtype: torch.dtype) ->
     found = module(built(shared_folder, KERNELS), name)
     operators = found.torch_operators()
     assert found.torch_operators() is operators
-    parameters = [found._formulas().correction.__kwdefaults__[key] for key in found.PARAMETERS]
+    parameters = [formulas(found).correction.__kwdefaults__[key] for key in found.PARAMETERS]
     theta, grad = torch.linspace(-1, 1, 12, dtype=dtype), torch.linspace(2, -3, 12, dtype=dtype)
     for n in (-1, 3):
         step = None if n < 0 else n

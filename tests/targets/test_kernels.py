@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 import probe
 import pytest
-from compiled import KERNELS, built, module
+from compiled import KERNELS, built, formulas, module
 from mpmath import mpf
 from sympy import Expr, Symbol, expand_mul, lambdify
 from sympy.core.function import AppliedUndef
@@ -145,7 +145,7 @@ def test_values_of_a_declaration(tmp_path: Path, text: str) -> None:
             error = exact[function].error(run(found, str(path), function, dtype, n))
             assert error < TOLERANCE[dtype], (function, n, dtype)
     apart = name == "apart"
-    assert [found._symbol("directions")(n) for n in (-1, 3)] == [1, 2 if apart else 1]
+    assert [found._kernels.symbol("directions")(n) for n in (-1, 3)] == [1, 2 if apart else 1]
 
 
 @pytest.fixture(scope="session")
@@ -189,7 +189,7 @@ def test_any_length_and_alignment(
 ) -> None:
     """Every entry has the same bits wherever it stands: at any place of a vector, at any address."""
     found = module(built(shared_folder, ("adamw", "rmsprop"), variant), name)
-    formulas = found._formulas()
+    exact_module = formulas(found)
     n = 5
     vectors = {key: value[: max(LENGTHS)].astype(dtype) for key, value in inputs.items()}
     theta, grad, hv = (
@@ -199,7 +199,7 @@ def test_any_length_and_alignment(
     )
     reference = results(found, {key: value.copy() for key, value in vectors.items()}, n)
     close = {"rtol": 2e-5, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-10}
-    exact = formulas.correction(theta, lambda _: grad, lambda _theta, _v: hv, n=n, lr=0.01)
+    exact = exact_module.correction(theta, lambda _: grad, lambda _theta, _v: hv, n=n, lr=0.01)
     np.testing.assert_allclose(reference["correction"], exact, **close)
     for offset in range(64 // np.dtype(dtype).itemsize):
         for length in LENGTHS:
@@ -261,7 +261,7 @@ def test_entries_that_are_not_finite(shared_folder: Path, name: str, dtype: type
     derivation = probe.derivation(name, 1)
     parameters = {key: mpf(float(value)) for key, value in load(name).defaults.items()}
     formulas = limit_formulas(derivation.limit.F, derivation.limit.M)
-    products = found._symbol("directions")(-1)
+    products = found._kernels.symbol("directions")(-1)
     theta, grad, hv = vectors["theta"], vectors["grad"], vectors["hv"]
     values = {
         "memoryless": found.memoryless(theta, lambda _: grad),
@@ -322,12 +322,12 @@ def at_infinity(formula: Expr, row: dict[str, float], parameters: dict[str, mpf]
 
 def call(found: object, function: str, *arguments: object) -> int:
     """A function of the library, without the care of the Python module."""
-    return found._symbol(function)(*arguments)
+    return found._kernels.symbol(function)(*arguments)
 
 
 def test_return_codes(shared_folder: Path) -> None:
     found = module(built(shared_folder, KERNELS), "adamw")
-    params = found._Params()
+    params = found._kernels.params()
     call(found, "params_init", ctypes.byref(params))
     assert [params.beta1, params.beta2, params.eps, params.weight_decay] == [0.9, 0.999, 1e-8, 0.01]
     room = np.arange(64, dtype=np.float64)
@@ -362,7 +362,7 @@ def test_return_codes(shared_folder: Path) -> None:
         ("weight_decay", np.inf),
         ("eps", np.nan),
     ):
-        bad = found._Params(0.9, 0.999, 1e-8, 0.01)
+        bad = found._kernels.params(0.9, 0.999, 1e-8, 0.01)
         setattr(bad, field, value)
         assert correction(theta, grad, hv, end, given=ctypes.byref(bad)) == STATUS["range"], field
     assert (out == 7.0).all()

@@ -310,7 +310,7 @@ class TestBruteForce:
         assert relative_error(first, correction(literal, probe_point(), 7, 1)) < mpf(10) ** -45
 
     def test_orders_two_and_three_of_heavy_ball(self) -> None:
-        """MATH section 4, in the limit: 45 steps leave 10^-40."""
+        """mathematics.md section 4, in the limit: 45 steps leave 10^-40."""
         loss, theta, b = coupled_loss(), probe_point(), mpf(1) / 10
         found = expansion(Literal(heavy_ball(), {"beta": "1/10"}, loss), theta, 45, 3)
         g = loss.gradient(theta)

@@ -1,108 +1,145 @@
-"""What follows from the lemma, for a paper: the limit of many steps, the modified loss and equation, the start."""
+"""What follows from the lemma, for a paper: the limit of many steps, the modified loss and equation, the start.
+
+Each function takes its part of an Account and gives the values of its place in ``templates/latex/section.tex.jinja``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from symmem.algebra.atoms import LR, THETA
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.derivation import Derivation
-from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.algebra.atoms import LR
+from symmem.algebra.atoms import THETA as THETA_SYMBOL
+from symmem.algebra.results import Missing
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.macros import PAPER
-from symmem.documents.words import found, in_macros, mathematics
-from symmem.notation.symbols import Macros
+from symmem.documents.parts import Limit, ModifiedEquation, StartShift
+from symmem.documents.prose import missing_prose
+from symmem.notation.formula import Formula, Gradient, Number
+from symmem.notation.statement import (
+    ONE,
+    THETA,
+    ZERO,
+    Applied,
+    AtStep,
+    BigO,
+    Bracketed,
+    H,
+    Indexed,
+    Iterate,
+    Letter,
+    N,
+    added,
+    difference,
+    power_of_h,
+    series,
+    times,
+)
+
+MEMORYLESS = AtStep(Letter("memoryless"), N)
+NEXT = AtStep(Letter("memoryless"), added(N, ONE))
+Values = dict[str, object]
 
 
-def sentence(words: str, optimizer: Optimizer) -> str:
-    """A sentence from another room, its mathematics in the macros of a paper."""
-    names = optimizer.symbols | {function.name: function.latex for function in optimizer.functions}
-    parts = found(words, names)
-    return "".join(
-        typeset(part) if isinstance(part, str) else f"${in_macros(part, names)}$" for part in parts
-    )
+def _absent(missing: Missing | None, writer: Writer) -> Values:
+    """In the place of a part that does not exist: the reason."""
+    return {"reason": "It was not derived" if missing is None else writer.sentence(missing_prose(missing))}
 
 
-def limit(derivation: Derivation, writer: Writer) -> dict[str, object]:
+def memoryless_step(inside: Formula) -> Row:
+    """``memoryless^(n+1) = memoryless^(n) - h [inside]``."""
+    return Row(NEXT, (difference(MEMORYLESS, times(H, Bracketed(inside))),))
+
+
+def limit(found: Limit | Missing | None, name: str, writer: Writer) -> Values:
     """``theta <- theta - h (F_0 + h F_1 + ...)``."""
-    name, values = derivation.optimizer.name, derivation.coefficients
-    rows = [Row(rf"\bF_{{{j}}}(\btheta)", (value,), f"eq:{name}-limit-{j}") for j, value in enumerate(values)]
-    step = _series(r"\bF", range(len(values)), r"(\memless^{(n)})")
-    iteration = Row(r"\memless^{(n + 1)}", (rf"\memless^{{(n)}} - \lr \bigl[ {step} \bigr]",))
-    return {"display": writer.display([iteration, *rows])}
+    if not isinstance(found, Limit):
+        return _absent(found, writer)
+    values = found.coefficients
+    rows = [
+        Row(Applied(Indexed(Letter("F"), Number(j)), (THETA,)), (value,), f"eq:{name}-limit-{j}")
+        for j, value in enumerate(values)
+    ]
+    step = memoryless_step(series("F", range(len(values)), MEMORYLESS))
+    return {"reason": "", "display": writer.display([step, *rows])}
 
 
-def modified_loss(derivation: Derivation, writer: Writer) -> dict[str, object]:
+def modified_loss(loss: ModifiedLoss | Obstruction | Missing | None, name: str, writer: Writer) -> Values:
     """The modified loss and its preconditioner, or the terms that prevent it."""
-    obstruction = derivation.obstruction
-    if obstruction is not None:
-        rows = [Row(rf"\bR_{{{k}}}", (term,)) for k, term in enumerate(obstruction.terms, start=1)]
+    if isinstance(loss, Obstruction):
+        rows = [Row(Indexed(Letter("R"), Number(k)), (term,)) for k, term in enumerate(loss.terms, start=1)]
         return {
+            "reason": "",
             "exists": False,
-            "obstruction": sentence(obstruction.reason, derivation.optimizer),
-            "order": obstruction.order,
+            "obstruction": writer.sentence(loss.reason.parts),
+            "order": loss.order,
             "display": writer.display(rows),
         }
-    loss = derivation.modified_loss
-    assert loss is not None
-    name, names = derivation.optimizer.name, derivation.optimizer.symbols
-    step = r"\precond(\memless^{(n)}) \nabla \modloss(\memless^{(n)})"
-    if loss.decay != 0:
-        step = rf"\bigl( {step} + {writer.inline(loss.decay * THETA, _memoryless())} \bigr)"
+    if not isinstance(loss, ModifiedLoss):
+        return _absent(loss, writer)
     rows = [
-        Row(r"\memless^{(n + 1)}", (rf"\memless^{{(n)}} - \lr {step}",)),
-        Row(r"\modloss(\btheta)", (loss.potential,), f"eq:{name}-loss"),
-        Row(r"\precond(\btheta)", (loss.preconditioner,)),
+        _loss_step(loss, writer),
+        Row(Applied(Letter("modified loss"), (THETA,)), (loss.potential,), f"eq:{name}-loss"),
+        Row(Applied(Letter("P"), (THETA,)), (loss.preconditioner,)),
     ]
-    regime = "" if loss.regime == "exact" else in_macros(mathematics(loss.regime, names), names)
     return {
+        "reason": "",
         "exists": True,
-        "regime": regime,
-        "rate": "" if loss.rate is None else in_macros(mathematics(loss.rate, names), names),
+        "regime": "" if loss.regime.is_exact else writer.inline(loss.regime),
+        "rate": "" if loss.rate is None else writer.inline(loss.rate),
         "unchanged": LR not in loss.potential.free_symbols,
         "display": writer.display(rows),
     }
 
 
-def modified_equation(derivation: Derivation, writer: Writer) -> dict[str, object]:
+def _loss_step(loss: ModifiedLoss, writer: Writer) -> Row:
+    """``memoryless^(n+1) = memoryless^(n) - h (P grad L~ + decay theta)``, all at the memoryless iterate."""
+    slope = Gradient(Applied(Letter("modified loss"), (MEMORYLESS,)))
+    step: Formula = times(Applied(Letter("P"), (MEMORYLESS,)), slope)
+    if loss.decay != 0:
+        step = added(step, writer.spelling.formula(loss.decay * THETA_SYMBOL))
+    here = replace(PAPER, theta=writer.inline(MEMORYLESS))
+    return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), macros=here)
+
+
+def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:
     """``theta' = G_0 + h G_1 + ...``, and whether it is a gradient flow."""
-    name, values = derivation.optimizer.name, derivation.modified_equation
-    rows = [Row(rf"\bG_{{{j}}}(\btheta)", (value,), f"eq:{name}-G{j}") for j, value in enumerate(values)]
-    loss = derivation.modified_loss
-    flow = "" if loss is None or loss.regime != "exact" else _flow(derivation)
+    if not isinstance(found, ModifiedEquation):
+        return _absent(found, writer)
+    values = found.coefficients
+    rows = [
+        Row(Applied(Indexed(Letter("G"), Number(j)), (THETA,)), (value,), f"eq:{name}-G{j}")
+        for j, value in enumerate(values)
+    ]
+    flow = "It is a gradient flow." if isinstance(found.flow, ModifiedLoss) else ""
+    if isinstance(found.flow, Obstruction):
+        order = Indexed(Letter("G"), Number(found.flow.order))
+        flow = writer.sentence(("It is no gradient flow from ", order, " on, in two or more dimensions."))
     return {
-        "equation": _series(r"\bG", range(len(values))),
+        "reason": "",
+        "equation": writer.inline(series("G", range(len(values)))),
         "display": writer.display(rows),
         "flow": flow,
-        "error": rf"O(\lr^{{{len(values)}}})",
+        "error": writer.inline(BigO(power_of_h(len(values)))),
     }
 
 
-def _flow(derivation: Derivation) -> str:
-    flow = derivation.flow_loss
-    if isinstance(flow, ModifiedLoss):
-        return "It is a gradient flow."
-    return rf"It is no gradient flow from $\bG_{{{flow.order}}}$ on, in two or more dimensions."
-
-
-def start(derivation: Derivation, writer: Writer) -> dict[str, object]:
+def start(found: StartShift | Missing | None, name: str, writer: Writer) -> Values:
     """The shifts ``d_j``; none where no gain depends on the step and the order is 1."""
-    shifts = derivation.shift
-    if all(shift == 0 for shift in shifts):
-        return {"shifted": False}
-    name = derivation.optimizer.name
-    rows = [Row(rf"\bd_{{{j}}}", (value,), f"eq:{name}-d{j}") for j, value in enumerate(shifts, start=1)]
-    place = r"\btheta^{(0)} + " + _series(r"\bd", range(1, len(shifts) + 1))
-    return {"shifted": True, "place": place, "display": writer.display(rows), "order": len(shifts) + 1}
-
-
-def _memoryless() -> Macros:
-    """The paper's macros, with theta at the iterate of the memoryless iteration."""
-    return replace(PAPER, theta=r"\memless^{(n)}")
-
-
-def _series(letter: str, powers: range, point: str = "") -> str:
-    r"""``\bF_{0} + \lr \bF_{1} + \lr^{2} \bF_{2}``."""
-    steps = ["" if j == 0 else r"\lr " if j == 1 else rf"\lr^{{{j}}} " for j in powers]
-    return " + ".join(rf"{step}{letter}_{{{j}}}{point}" for step, j in zip(steps, powers, strict=True))
+    if not isinstance(found, StartShift):
+        return _absent(found, writer)
+    if not found.is_shifted:
+        return {"reason": "", "shifted": False}
+    shifts = found.shifts
+    rows = [
+        Row(Indexed(Letter("d"), Number(j)), (value,), f"eq:{name}-d{j}")
+        for j, value in enumerate(shifts, start=1)
+    ]
+    place = added(Iterate(ZERO), series("d", range(1, len(shifts) + 1)))
+    return {
+        "reason": "",
+        "shifted": True,
+        "place": writer.inline(place),
+        "display": writer.display(rows),
+        "order": len(shifts) + 1,
+    }

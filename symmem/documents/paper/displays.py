@@ -6,16 +6,20 @@ line of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sympy import Expr
 
-from symmem.documents.decimals import in_latex, shown
+from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.macros import PAPER
-from symmem.notation.latex import TEXT_WIDTH, latex, latex_lines
-from symmem.notation.symbols import Functions, Macros
+from symmem.documents.prose import Prose
+from symmem.documents.spelling import Spelling
+from symmem.notation.decimals import shown
+from symmem.notation.latex import TEXT_WIDTH
+from symmem.notation.symbols import Macros
 from symmem.notation.tex_size import EQUALS, width
+from symmem.notation.writable import Writable
 
 NUMBER = 3.2
 """The room for the number of an equation, in ems."""
@@ -25,10 +29,10 @@ WIDEST_LEFT = 9.0
 
 @dataclass(frozen=True)
 class Row:
-    """``left = right = right ...``; a right-hand side is an expression, or LaTeX that is short enough."""
+    """``left = right = right ...``."""
 
-    left: str
-    rights: tuple[Expr | str, ...]
+    left: Writable
+    rights: tuple[Writable, ...]
     label: str = ""
     macros: Macros = PAPER
     arguments: bool = False
@@ -36,40 +40,31 @@ class Row:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes the formulas of one optimizer; ``names`` are its parameters, and further symbols, in LaTeX."""
+    """Writes the formulas and sentences of one optimizer in the macros of a paper."""
 
-    names: Mapping[str, str]
-    functions: Functions = field(default_factory=dict)
+    spelling: Spelling
 
-    def inline(self, expression: Expr, macros: Macros = PAPER, *, arguments: bool = False) -> str:
-        source = latex(
-            shown(expression), names=self.names, functions=self.functions, macros=macros, arguments=arguments
+    def inline(self, written: Writable, macros: Macros = PAPER, *, arguments: bool = False) -> str:
+        return self.spelling.latex(_readable(written), macros, arguments=arguments)
+
+    def sentence(self, prose: Prose) -> str:
+        return "".join(typeset(part) if isinstance(part, str) else f"${self.inline(part)}$" for part in prose)
+
+    def lines(self, row: Row, right: Writable, ems: float) -> tuple[str, ...]:
+        return self.spelling.lines(
+            _readable(right), row.macros, arguments=row.arguments, ems=ems, start=EQUALS
         )
-        return in_latex(source)
-
-    def lines(self, row: Row, right: Expr | str, ems: float) -> tuple[str, ...]:
-        if isinstance(right, str):
-            return (right,)
-        lines = latex_lines(
-            shown(right),
-            names=self.names,
-            functions=self.functions,
-            macros=row.macros,
-            arguments=row.arguments,
-            ems=ems,
-            start=EQUALS,
-        )
-        return tuple(map(in_latex, lines))
 
     def display(self, rows: Sequence[Row], end: str = ".") -> str:
         """The rows in one ``align``, with a comma behind each and ``end`` behind the last."""
-        widest = max(width(row.left) for row in rows)
+        lefts = [self.inline(row.left) for row in rows]
+        widest = max(map(width, lefts))
         hanging = widest > WIDEST_LEFT
         numbered = any(row.label for row in rows)
         room = TEXT_WIDTH - (1 if hanging else widest) - (NUMBER if numbered else 0)
         lines: list[str] = []
-        for position, row in enumerate(rows):
-            written = self._row(row, room, hanging)
+        for position, (left, row) in enumerate(zip(lefts, rows, strict=True)):
+            written = self._row(left, row, room, hanging)
             written[-1] += end if position == len(rows) - 1 else ","
             marked = [f"{line} \\notag" if numbered else line for line in written[:-1]]
             last = f" \\label{{{row.label}}}" if row.label else " \\notag" if numbered else ""
@@ -78,14 +73,19 @@ class Writer:
         body = " \\\\\n  ".join(lines)
         return f"\\begin{{{name}}}\n  {body}\n\\end{{{name}}}"
 
-    def _row(self, row: Row, room: float, hanging: bool) -> list[str]:
+    def _row(self, left: str, row: Row, room: float, hanging: bool) -> list[str]:
         lines: list[str] = []
         for position, right in enumerate(row.rights):
             first, *others = self.lines(row, right, room)
             if hanging:
-                lines += [f"&{row.left}"] if position == 0 else []
+                lines += [f"&{left}"] if position == 0 else []
                 lines += [f"&\\quad = {first}", *(f"&\\quad {line}" for line in others)]
             else:
-                left = f"{row.left} " if position == 0 else ""
-                lines += [f"{left}&= {first}", *(f"&{line}" for line in others)]
+                before = f"{left} " if position == 0 else ""
+                lines += [f"{before}&= {first}", *(f"&{line}" for line in others)]
         return lines
+
+
+def _readable(written: Writable) -> Writable:
+    """Long numbers are rounded for reading."""
+    return shown(written) if isinstance(written, Expr) else written

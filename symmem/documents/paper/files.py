@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from symmem.derivation.derivation import Derivation
+from symmem.documents.account import Account
 from symmem.documents.paper.compilation import compiler_path, typeset_document
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.section import macros_file, paper_bibliography, paper_section
@@ -16,12 +16,12 @@ from symmem.output.files import write_whole
 _RESERVED = (".bib", ".pdf", ".log")
 
 
-def paper_text(derivation: Derivation, *, standalone: bool) -> str:
+def paper_text(account: Account, *, standalone: bool) -> str:
     """The section, or the whole document, as one text."""
-    return whole_document(derivation) if standalone else paper_section(derivation)
+    return whole_document(account) if standalone else paper_section(account)
 
 
-def write_paper(derivation: Derivation, output: str, *, standalone: bool, pdf: bool) -> list[str]:
+def write_paper(account: Account, output: str, *, standalone: bool, pdf: bool) -> list[str]:
     """Writes the files and returns their paths, in the order in which a person would look at them."""
     target = Path(output)
     if target.suffix in _RESERVED or target.name == FILE:
@@ -29,9 +29,9 @@ def write_paper(derivation: Derivation, output: str, *, standalone: bool, pdf: b
     if pdf:
         compiler_path()  # a missing tool is said before anything is written
     bibliography, macros = target.with_suffix(".bib"), target.with_name(FILE)
-    document = paper_text(derivation, standalone=standalone)
+    document = paper_text(account, standalone=standalone)
     notation = _notation(macros)
-    contents = {output: document, str(bibliography): paper_bibliography(derivation), str(macros): notation}
+    contents = {output: document, str(bibliography): paper_bibliography(account), str(macros): notation}
     for path, content in contents.items():
         write_whole(path, content)
     if not pdf:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symmem.notation.symbols import Macros
+from symmem.notation.symbols import LETTERS, Macros
 
 FILE = "symmem-macros.tex"
 
@@ -66,4 +66,17 @@ PAPER = Macros(
     transpose=r"\trans",
     norm=(r"\norm{", "}"),
     absolute=(r"\abs{", "}"),
+    iterate=("^{(", ")}"),
+    letters={
+        **LETTERS,
+        "modified loss": r"\modloss",
+        "memoryless": r"\memless",
+        "Phi": r"\update",
+        "P": r"\precond",
+        "m": r"\mom",
+        "g": r"\gfun",
+        "gain": r"\gain",
+        **{letter: rf"\b{letter}" for letter in "FMGdSRv"},
+        **{name: rf"\{name}" for name, _ in SHORTHANDS},
+    },
 )

@@ -5,43 +5,63 @@ from __future__ import annotations
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import AGO, LR, PAST, STEP
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.gains import frozen_update
-from symmem.derivation.steps import Steps, steps
+from symmem.derivation.steps import Steps
+from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
-from symmem.method.reading import method_of
+from symmem.documents.paper.lemma import F, M, coefficient
+from symmem.documents.parts import Lemma
+from symmem.documents.spelling import Spelling
+from symmem.notation.formula import Atom, BigSum, Formula, Fraction, Number
+from symmem.notation.statement import (
+    ONE,
+    THETA,
+    ZERO,
+    Along,
+    Applied,
+    AtStep,
+    H,
+    Indexed,
+    Iterate,
+    Letter,
+    N,
+    difference,
+    times,
+)
 
-_SENSITIVITY = r"\frac{\partial \bF^{(n)}}{\partial \btheta^{(n - k)}}(\btheta)"
-_GENERAL = rf"\lr \sum_{{k = 1}}^{{n}} {_SENSITIVITY} \biggl[ \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta) \biggr]"
+_K, _S, _V = Atom(AGO.name), Atom(PAST.name), Letter("v")
+_ONE_STEP_AGO, _K_STEPS_AGO = difference(N, ONE), difference(N, _K)
+_SLOPE = Fraction(times(Letter("partial"), F), times(Letter("partial"), Iterate(_K_STEPS_AGO)))
+_SENSITIVITY = Applied(_SLOPE, (THETA,))
+_PAST_UPDATE = Applied(AtStep(Letter("F"), _S), (THETA,))
+_MOVED = BigSum(_S, _K_STEPS_AGO, _ONE_STEP_AGO, _PAST_UPDATE)
+_GENERAL = times(H, BigSum(_K, ONE, N, Along(_SENSITIVITY, _MOVED)))
 """The correction of first order for any optimizer: the boxed equation of the paper."""
 
 
-def proof(optimizer: Optimizer, writer: Writer, order: int) -> dict[str, object]:
+def proof(lemma: Lemma, writer: Writer) -> Values:
     """The displays of the steps; where nothing is remembered there is but the first."""
-    first = r"\bM^{(n)}(\btheta)" if order == 1 else r"\lr \bF_{1}^{(n)}(\btheta)"
-    held = steps(method_of(optimizer))
-    names = {**writer.names, held.direction.name: r"\bv"}
-    names |= {history.symbol.name: _history(k) for k, history in enumerate(held.histories, start=1)}
-    naming = Writer(names, writer.functions)
-    open_sums = [
-        f"${_history(k)}$" for k, history in enumerate(held.histories, start=1) if _stays(history.value)
-    ]
+    first = times(H, coefficient(1)) if lemma.coefficients else Applied(M, (THETA,))
+    held = lemma.steps
+    names = {**writer.spelling.names, held.direction.name: writer.inline(_V)}
+    names |= {h.symbol.name: writer.inline(_history(k)) for k, h in enumerate(held.histories, start=1)}
+    naming = Writer(Spelling(names, writer.spelling.functions))
+    stays = [(k, h) for k, h in enumerate(held.histories, start=1) if _stays(h.value)]
     return {
         "remembers": bool(held.histories),
         "general": writer.display([Row(first, (_GENERAL,))]),
-        "frozen": _frozen(optimizer, held, naming),
-        "sensitivity": _sensitivity(held, naming) if held.histories else "",
+        "frozen": _frozen(lemma, naming),
+        "sensitivity": naming.display([Row(Along(_SENSITIVITY, _V), (held.sensitivity,))])
+        if held.histories
+        else "",
         "histories": _histories(held, naming) if held.histories else "",
-        "assembled": _assembled(first, held, naming) if held.histories else "",
-        "open_sums": open_sums,
-        "decays": [
-            f"${naming.inline(h.shape.weight(STEP, STEP - PAST))}$" for h in held.histories if _stays(h.value)
-        ],
+        "assembled": naming.display([Row(first, (LR * held.assembled,))]) if held.histories else "",
+        "open_sums": [f"${naming.inline(_history(k))}$" for k, _ in stays],
+        "decays": [f"${naming.inline(history.shape.weight(STEP, STEP - PAST))}$" for _, history in stays],
     }
 
 
-def _history(number: int) -> str:
-    return rf"\bS_{{{number}}}"
+def _history(number: int) -> Formula:
+    return Indexed(Letter("S"), Number(number))
 
 
 def _stays(value: Expr) -> bool:
@@ -49,29 +69,21 @@ def _stays(value: Expr) -> bool:
     return PAST in value.atoms(Symbol)
 
 
-def _frozen(optimizer: Optimizer, held: Steps, writer: Writer) -> str:
+def _frozen(lemma: Lemma, writer: Writer) -> str:
     rows = [
-        Row(rf"\gain_{{{position}}}^{{(n)}}", (gain,)) for position, gain in enumerate(held.gains, start=1)
+        Row(AtStep(Indexed(Letter("gain"), Number(position)), N), (gain,))
+        for position, gain in enumerate(lemma.steps.gains, start=1)
     ]
-    rows.append(Row(r"\bF^{(n)}(\btheta)", (frozen_update(method_of(optimizer), held.gains),)))
-    return writer.display(rows)
-
-
-def _sensitivity(held: Steps, writer: Writer) -> str:
-    return writer.display([Row(rf"{_SENSITIVITY}[\bv]", (held.sensitivity,))])
+    return writer.display([*rows, Row(Applied(F, (THETA,)), (lemma.F,))])
 
 
 def _histories(held: Steps, writer: Writer) -> str:
     rows = []
     for number, history in enumerate(held.histories, start=1):
-        decay = writer.inline(history.shape.weight(STEP, AGO))
-        double = rf"\sum_{{k = 1}}^{{n}} {decay} \sum_{{s = n - k}}^{{n - 1}} \bF^{{(s)}}(\btheta)"
-        single = (
-            rf"\sum_{{s = 0}}^{{n - 1}} {writer.inline(history.shape.tail(STEP, PAST))} \bF^{{(s)}}(\btheta)"
+        decay, share = map(
+            writer.spelling.formula, (history.shape.weight(STEP, AGO), history.shape.tail(STEP, PAST))
         )
+        double = BigSum(_K, ONE, N, times(decay, _MOVED))
+        single = BigSum(_S, ZERO, _ONE_STEP_AGO, times(share, _PAST_UPDATE))
         rows.append(Row(_history(number), (double, single, history.value)))
     return writer.display(rows)
-
-
-def _assembled(first: str, held: Steps, writer: Writer) -> str:
-    return writer.display([Row(first, (LR * held.assembled,))])

@@ -21,8 +21,8 @@ from symmem.derivation.derivation import Derivation
 from symmem.errors import CompilerError, SymmemError, quote
 from symmem.output.files import make_folder, write_whole
 from symmem.output.rendering import render
-from symmem.targets.c.source import CFiles, c_files, c_name
-from symmem.targets.c.wrapper import kernel_module
+from symmem.targets.c.layout import CFiles, c_files, c_name
+from symmem.targets.c.wrapper import kernel_module, runtime_modules
 from symmem.targets.numpy.module import numpy_module
 
 FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fPIC")
@@ -117,6 +117,8 @@ def _lay_out_texts(
 ) -> None:
     for part in ("include", "lib", "python"):
         (made / part).mkdir(parents=True)
+    for name, text in runtime_modules().items():
+        (made / "python" / name).write_text(text, encoding="utf-8")
     for derivation, files in zip(derivations, sources, strict=True):
         stem = Path(files.header_name).stem
         texts = {

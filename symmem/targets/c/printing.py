@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sympy import Expr, Integer, Pow, Rational, S, Symbol
 
-from symmem.targets.python.printing import MOST_FACTORS, Dialect, PythonPrinter
+from symmem.targets.printing import Dialect, SourcePrinter, own_name
 
 _MATHEMATICS = {
     "sqrt": "sqrt", "Abs": "fabs", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan",
@@ -22,61 +22,60 @@ class Precision:
     type: str
     functions: str
     numbers: str
+    digits: int
     guarded: bool
-    """Whether 1/x and 1/sqrt(x) give NaN where x is not a positive finite number."""
+    """Whether 1/x and 1/sqrt(x) give NaN where x is infinite: such an entry is computed again."""
+
+    @property
+    def dialect(self) -> Dialect:
+        end = self.functions
+        functions = {name: f"{function}{end}({{}})" for name, function in _MATHEMATICS.items()}
+        functions["sign"] = f"symmem_sign{end}({{}})"
+        plain = f"1.0{self.numbers} / sqrt{end}({{}})"
+        return Dialect(functions, f"symmem_rsqrt{end}({{}})" if self.guarded else plain)
 
 
-FLOAT = Precision("float", "f", "f", guarded=True)
-DOUBLE = Precision("double", "", "", guarded=True)
-NUMBER = Precision("double", "", "", guarded=False)
-EXTENDED = Precision("long double", "l", "L", guarded=False)
+FLOAT = Precision("float", "f", "f", 17, guarded=True)
+DOUBLE = Precision("double", "", "", 17, guarded=True)
+NUMBER = Precision("double", "", "", 17, guarded=False)
+EXTENDED = Precision("long double", "l", "L", 40, guarded=False)
 
 
-class CPrinter(PythonPrinter):
+class CPrinter(SourcePrinter):
     """Source text of an expression in one precision."""
 
-    def __init__(self, precision: Precision, numbers: frozenset[Symbol] = frozenset()) -> None:
-        super().__init__(Dialect(_functions(precision), _rsqrt(precision)), numbers)
+    def __init__(
+        self,
+        precision: Precision,
+        numbers: frozenset[Symbol] = frozenset(),
+        names: Callable[[Symbol], str] = own_name,
+    ) -> None:
+        super().__init__(precision.dialect, numbers, names)
         self._precision = precision
 
-    def _print_Integer(self, number: Integer) -> str:
-        return self._literal(float(number)) if abs(int(number)) < 2**53 else self._ratio(number)
-
-    def _print_Rational(self, number: Rational) -> str:
-        return self._ratio(number)
-
-    def _print_NumberSymbol(self, number: Expr) -> str:
-        return f"{number.evalf(25)}{self._precision.numbers}"
-
-    def _print_Exp1(self, number: Expr) -> str:
-        return self._print_NumberSymbol(number)
+    def power(self, base: Expr, exponent: Expr) -> str:
+        return f"pow{self._precision.functions}({self.source(base)}, {self.source(exponent)})"
 
     def _print_Pow(self, expression: Pow) -> str:
         base, exponent = expression.base, expression.exp
-        suffix = self._precision.functions
         if exponent == S.NegativeOne and self._precision.guarded:
-            return f"symmem_reciprocal{suffix}({self.source(base)})"
-        product = isinstance(base, Symbol) and exponent.is_Integer and 0 < exponent <= MOST_FACTORS
-        if product or exponent in (S.Half, -S.Half, S.NegativeOne):
-            return str(super()._print_Pow(expression))
-        return f"pow{suffix}({self.source(base)}, {self.source(exponent)})"
+            return f"symmem_reciprocal{self._precision.functions}({self.source(base)})"
+        if exponent.is_negative and exponent not in (-S.Half, S.NegativeOne):
+            return self.power(base, exponent)
+        return str(super()._print_Pow(expression))
 
-    def _literal(self, value: float) -> str:
-        return f"{value!r}{self._precision.numbers}"
+    def _print_Integer(self, number: Integer) -> str:
+        exact = abs(int(number)) < 2**53
+        return f"{float(number)!r}{self._precision.numbers}" if exact else self._decimal(number)
 
-    def _ratio(self, number: Rational) -> str:
-        """A number that is no small integer: its nearest double, or more digits where they count."""
-        digits = 40 if self._precision is EXTENDED else 17
-        text = str(number.evalf(digits))
-        return f"{text if '.' in text or 'e' in text else text + '.0'}{self._precision.numbers}"
+    def _print_Rational(self, number: Rational) -> str:
+        return self._decimal(number)
 
+    def _print_NumberSymbol(self, number: Expr) -> str:
+        return self._decimal(number)
 
-def _functions(precision: Precision) -> Mapping[str, str]:
-    spelled = {name: f"{function}{precision.functions}({{}})" for name, function in _MATHEMATICS.items()}
-    return {**spelled, "sign": f"symmem_sign{precision.functions}({{}})"}
-
-
-def _rsqrt(precision: Precision) -> str:
-    if precision.guarded:
-        return f"symmem_rsqrt{precision.functions}({{}})"
-    return f"1.0{precision.numbers} / sqrt{precision.functions}({{}})"
+    def _decimal(self, number: Expr) -> str:
+        """A number that is no small integer, with more digits than the type holds."""
+        text = str(number.evalf(self._precision.digits))
+        point = "" if "." in text or "e" in text else ".0"
+        return f"{text}{point}{self._precision.numbers}"

@@ -1,105 +1,122 @@
-"""The Python module of a built library: the functions of the emitted NumPy module, by ctypes."""
+"""The Python module of a built library: the functions of the emitted NumPy module, by ctypes.
+
+What it does is in the runtime, two files that are copied beside it; here are its signatures.
+"""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.lowering import lower
 from symmem.program.program import Program
-from symmem.targets.c.source import c_name
-from symmem.targets.python.code import INDENT, call, signature
-from symmem.targets.python.printing import WIDTH
+from symmem.program.scope import Scope
+from symmem.targets.c.layout import c_name, runtime_text
+from symmem.targets.python.layout import INDENT, WIDTH, call, signature
+
+RUNTIME = {"kernels": "_symmem_kernels", "operators": "_symmem_operators"}
+"""The modules that are copied beside the wrappers of a library, and what they are called there."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the module, for the template."""
+
+    head: list[str]
+    claim: str
+    body: list[str]
+
+
+def runtime_modules() -> dict[str, str]:
+    """Name and text of the modules that are copied."""
+    return {f"{name}.py": runtime_text(f"{module}.py") for module, name in RUNTIME.items()}
 
 
 def kernel_module(derivation: Derivation, library: str) -> str:
     """The text of the module, formatted; ``library`` is the name of the library without lib and ending."""
-    optimizer, program = derivation.optimizer, lower(derivation)
-    name = c_name(optimizer.name)
+    program = lower(derivation)
+    optimizer = program.optimizer
+    prefix = f"symmem_{c_name(optimizer.name)}"
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
+    runtime = f'_beside("{RUNTIME["kernels"]}").Kernels'
+    given = ["NAME", f'"{prefix}"', f'"{library}"', "PARAMETERS", "__file__"]
     return render(
         "kernels/module.py.jinja",
         {
             "title": str(optimizer.title).replace("\\", "/").replace('"', "'"),
             "banner": textwrap.wrap(banner, WIDTH),
             "name": optimizer.name,
-            "prefix": f"symmem_{name}",
-            "library": library,
+            "runtime": RUNTIME,
             "regime": program.regime,
-            "parameters": _listed(
-                "PARAMETERS", [f'"{parameter.name}"' for parameter in optimizer.parameters]
-            ),
-            "functions": _functions(derivation, program),
+            "parameters": _listed("PARAMETERS", [f'"{name}"' for name in program.parameters]),
+            "kernels": call("_kernels = ", runtime, given, WIDTH),
+            "functions": [*_by_kernels(program), *_by_formulas(program, f"_{prefix}")],
         },
     )
 
 
-def _listed(name: str, entries: list[str]) -> list[str]:
+def _listed(name: str, entries: Sequence[str]) -> list[str]:
     """``name = [entries]``, on one line where it fits."""
     line = f"{name} = [{', '.join(entries)}]"
     return [line] if len(line) <= WIDTH else [f"{name} = [", *(f"{INDENT}{entry}," for entry in entries), "]"]
 
 
-def _functions(derivation: Derivation, program: Program) -> list[dict[str, object]]:
-    parameters = derivation.optimizer.parameters
-    defaults = [f"{parameter.name}={decimal(parameter.default)}" for parameter in parameters]
-    names = [parameter.name for parameter in parameters]
+def _defaults(program: Program) -> list[str]:
+    return [f"{parameter.name}={decimal(parameter.default)}" for parameter in program.optimizer.parameters]
 
-    def kernel(
-        name: str, positional: list[str], keywords: list[str], claim: str, *body: str
-    ) -> dict[str, object]:
-        given = call("given = ", "_Given", ["theta", "n", *names], WIDTH - len(INDENT))
-        arguments = [*positional, "*", "n=None", *keywords]
-        return {"head": signature(name, arguments), "claim": claim, "body": [*given, *body]}
 
-    gradient = "g = given.like(grad(theta))"
-    found = [
-        kernel("memoryless", ["theta", "grad"], [*defaults, "out=None"],
-               "F^(n)(theta): the update on a constant history.",
-               'return given.into(out, "memoryless", given.like(grad(theta)))'),
-        kernel("correction", ["theta", "grad", "hvp"], ["lr", *defaults, "out=None"],
-               "lr F_1: what memory adds to the update.", gradient,
-               'hv = given.products(hvp, theta, g)', 'return given.into(out, "correction", g, hv, rate=lr)'),
-        kernel("step", ["theta", "grad", "hvp"], ["lr", *defaults, "out=None"],
-               "theta - lr * (memoryless + correction).", gradient,
-               "return given.step(out, g, given.products(hvp, theta, g), lr)"),
-        kernel("direction", ["theta", "g"], defaults,
-               "The vectors whose products with the Hessian are needed, on a new first axis.",
-               "return given.directions(given.like(g))"),
-        kernel("correction_from", ["theta", "g", "hv"], ["lr", *defaults, "out=None"],
-               "The correction, from the products hv of the directions with the Hessian.",
-               'return given.into(out, "correction", given.like(g), given.stack(hv), rate=lr)'),
-        kernel("step_from", ["theta", "g", "hv"], ["lr", *defaults, "out=None"],
-               "The step, from the products hv; out=theta changes theta in place.",
-               "return given.step(out, given.like(g), given.stack(hv), lr)"),
+def _by_kernels(program: Program) -> list[Function]:
+    """The functions that run compiled code.  Arguments that a parameter has the name of yield."""
+    scope = Scope(program.parameters)
+    grad, hvp, g, hv, out = (scope.fresh(name) for name in ("grad", "hvp", "g", "hv", "out"))
+    opened = call("_call = ", "_kernels.call", ["theta", "n", *program.parameters], WIDTH - len(INDENT))
+
+    def function(name: str, vectors: list[str], *, late: bool, has_out: bool, claim: str) -> Function:
+        keywords = ["n=None", *(["lr"] if late else []), *_defaults(program)]
+        passed = [*vectors, *(["lr"] if late else []), *([out] if has_out else [])]
+        head = signature(name, ["theta", *vectors, "*", *keywords, *([f"{out}=None"] if has_out else [])])
+        return Function(head, claim, [*opened, f"return _call.{name}({', '.join(passed)})"])
+
+    return [
+        function("memoryless", [grad], late=False, has_out=True,
+                 claim="F^(n)(theta): the update on a constant history."),
+        function("correction", [grad, hvp], late=True, has_out=True,
+                 claim="lr F_1: what memory adds to the update."),
+        function("step", [grad, hvp], late=True, has_out=True,
+                 claim="theta - lr * (memoryless + correction)."),
+        function("direction", [g], late=False, has_out=False,
+                 claim="The vectors whose products with the Hessian are needed, on a new first axis."),
+        function("correction_from", [g, hv], late=True, has_out=True,
+                 claim="The correction, from the products hv of the directions with the Hessian."),
+        function("step_from", [g, hv], late=True, has_out=True,
+                 claim="The step, from the products hv; out=theta changes theta in place."),
     ]  # fmt: skip
-    if "modified_loss" not in program:
-        return found
-    passed = [f"{name}={name}" for name in names]
 
-    def formula(
-        name: str, positional: list[str], keywords: list[str], arguments: list[str], claim: str
-    ) -> None:
-        marker = ["*"] if keywords else []
-        body = call("return ", f"_formulas().{name}", arguments, WIDTH - len(INDENT))
-        found.append(
-            {"head": signature(name, [*positional, *marker, *keywords]), "claim": claim, "body": body}
+
+def _by_formulas(program: Program, formulas: str) -> list[Function]:
+    """The modified loss and what belongs to it, where they exist: from the NumPy module that lies beside."""
+    passed = [f"{name}={name}" for name in program.parameters]
+    theta, loss, grad = "_array(theta)", "lambda _: float(loss(theta))", "lambda _: _array(grad(theta))"
+
+    def function(name: str, vectors: list[str], given: list[str], *, late: bool, claim: str) -> Function:
+        keywords = [*(["lr"] if late else []), *_defaults(program)]
+        head = signature(name, [*vectors, *(["*"] if keywords else []), *keywords])
+        values = [*given, *(["lr=lr"] if late else []), *passed]
+        return Function(
+            head, claim, call("return ", f'_beside("{formulas}").{name}', values, WIDTH - len(INDENT))
         )
 
-    vectors = ["_array(theta)", "lambda _: float(loss(theta))", "lambda _: _array(grad(theta))"]
-    formula("modified_loss", ["theta", "loss", "grad"], ["lr", *defaults], [*vectors, "lr=lr", *passed],
-            "The loss whose preconditioned gradient step this is.")  # fmt: skip
-    formula("preconditioner", ["theta", "grad"], defaults, [vectors[0], vectors[2], *passed],
-            "P of the preconditioned gradient step, as a NumPy array.")  # fmt: skip
-    if "decay" in program:
-        formula(
-            "decay",
-            [],
-            ["lr", *defaults],
-            ["lr=lr", *passed],
-            "The decay beside the preconditioned gradient.",
-        )
-    return found
+    found = [
+        function("modified_loss", ["theta", "loss", "grad"], [theta, loss, grad], late=True,
+                 claim="The loss whose preconditioned gradient step this is."),
+        function("preconditioner", ["theta", "grad"], [theta, grad], late=False,
+                 claim="P of the preconditioned gradient step, as a NumPy array."),
+        function("decay", [], [], late=True, claim="The decay beside the preconditioned gradient."),
+    ]  # fmt: skip
+    names = ("modified_loss", "preconditioner", "decay")
+    return [each for name, each in zip(names, found, strict=True) if name in program]

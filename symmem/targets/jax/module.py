@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
+from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.statements import Internal, Loop
-from symmem.targets.python.code import INDENT, PythonWriter, Spelling
-from symmem.targets.python.module import PythonTarget, python_module, python_scope
-from symmem.targets.python.printing import Dialect
+from symmem.targets.printing import Dialect
+from symmem.targets.python.copied import Helpers
+from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
+from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
+from symmem.targets.python.surfaces import contractions, defaults
+from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {
     "Abs": "abs",
@@ -17,7 +23,27 @@ _FUNCTIONS = {
 }
 """The names that jax.numpy has for the functions of the language."""
 OUTER = ("jnp", "jax", "ValueError")
-TARGET = PythonTarget("jax/module.py.jinja", has_out=False)
+HELPERS = Helpers(
+    Path(__file__).with_name("helpers.py"),
+    always=(
+        "MemorylessState",
+        "_transformation",
+        "_with_derivatives",
+        "_check_step",
+        "_is_known",
+        "_array",
+        "_like",
+        "_entrywise",
+    ),
+    needed={Need.ZEROS: ("_zeros", "_add"), Need.TOTAL: ("_total",), Need.OLDEST: ("_oldest",)},
+)
+TARGET = PythonTarget(
+    "jax/module.py.jinja",
+    has_out=False,
+    helpers=(Helpers(CHECKS.file, ("_outside",)), HELPERS),
+    # What is traced has no value before the function runs.
+    guard="_is_known({}) and ",
+)
 
 
 def spelling(scope: Scope) -> Spelling:
@@ -42,7 +68,7 @@ class JaxWriter(PythonWriter):
         return [
             "",
             f"def {name}({self._name(loop.index)}, {result}):",
-            *(INDENT + line if line else line for line in body),
+            *indented(body),
             "",
             *self.call(f"{result} = ", function, [first, stop, name, start]),
         ]
@@ -52,4 +78,29 @@ def jax_module(derivation: Derivation) -> str:
     """The JAX module of a derivation."""
     program = lower(derivation)
     scope = python_scope(program, OUTER)
-    return python_module(derivation, program, TARGET, JaxWriter(spelling(scope), scope))
+    values = {"transformation": _transformation(program)}
+    return python_module(derivation, program, TARGET, JaxWriter(spelling(scope), scope), values)
+
+
+_CLAIM = (
+    '"""The iteration as an optax transformation.',
+    "",
+    "Its update takes params and value_fn, the loss as a function of params; the gradients",
+    "that it is given are the loss's. learning_rate is a number or a schedule; its current",
+    "value stands for the past steps. limit=True takes the coefficients of n -> infinity.",
+    '"""',
+)
+
+
+def _transformation(program: Program) -> list[str]:
+    """The function that makes an optax transformation of the parameters."""
+    functions = tuple(function.name for function in program.optimizer.functions)
+    limit = not isinstance(program["correction"].finite, Routine)
+    positional = [*functions, "learning_rate=1e-3"]
+    name = f"memoryless_{program.optimizer.name.replace('-', '_')}"
+    head = signature(name, [*positional, "*", *defaults(program), f"limit={limit}"])
+    order = f"{len(contractions(program.order))}"
+    values = Group(tuple(f'"{each}": {each}' for each in program.parameters), "{}")
+    arguments: list[Argument] = ["_UPDATE", order, "learning_rate", "limit", Group(functions), values]
+    body = call("return ", "_transformation", arguments, WIDTH - len(INDENT))
+    return [*head, *indented([*_CLAIM, *body])]

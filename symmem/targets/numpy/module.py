@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
+from symmem.program.program import Need
 from symmem.program.scope import Scope
-from symmem.targets.python.code import PythonWriter, Spelling
-from symmem.targets.python.module import PythonTarget, python_module, python_scope
-from symmem.targets.python.printing import Dialect
+from symmem.targets.printing import Dialect
+from symmem.targets.python.copied import Helpers
+from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
+from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {
     "Abs": "abs",
@@ -16,7 +20,17 @@ _FUNCTIONS = {
 }
 """NumPy's names of the functions of the language."""
 OUTER = ("np", "float", "range", "ValueError")
-TARGET = PythonTarget("numpy/module.py.jinja", has_out=True)
+HELPERS = Helpers(
+    Path(__file__).with_name("helpers.py"),
+    always=("_array", "_like", "_entrywise", "_can_be_cut"),
+    needed={
+        Need.ZEROS: ("_zeros",),
+        Need.TOTAL: ("_total",),
+        Need.STEPS: ("_steps", "_added"),
+        Need.OLDEST: ("_oldest",),
+    },
+)
+TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
 
 
 def spelling(scope: Scope) -> Spelling:

@@ -1,4 +1,4 @@
-"""What the emitted Python modules share: signatures, docstrings, checks, and the bodies of their functions."""
+"""What the emitted Python modules share: documentation, public functions, entrywise functions, helpers."""
 
 from __future__ import annotations
 
@@ -7,38 +7,49 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
-from sympy import oo
-
 from symmem import __version__
-from symmem.algebra.atoms import GRAD, LOSS
-from symmem.declaration.optimizer import Optimizer
-from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
-from symmem.documents.decimals import decimal
-from symmem.documents.report import sections
-from symmem.documents.terminal import Style, section_lines
-from symmem.errors import DerivationError
+from symmem.documents.account import account_of
+from symmem.documents.columns import Style
+from symmem.documents.parts import Part
+from symmem.documents.sections import sections
+from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
-from symmem.program.statements import TOLERANCE_BITS
-from symmem.targets.python.code import INDENT, VALUES, PythonWriter, call, signature
-from symmem.targets.python.printing import WIDTH
+from symmem.program.tolerance import TOLERANCE_BITS
+from symmem.targets.python.copied import Helpers
+from symmem.targets.python.layout import WIDTH
+from symmem.targets.python.surfaces import (
+    OF_STEP,
+    check,
+    contractions,
+    defaults,
+    opaque_names,
+    opening,
+    surface,
+)
+from symmem.targets.python.writer import VALUES, PythonWriter
 
-OF_STEP = ("memoryless", "correction", "step")
-"""The functions of a step n, which write into a given array where the target has them."""
 LONGEST_FORMULA = 40
 """A formula of more lines than this is not repeated in a docstring."""
+CHECKS = Helpers(Path(__file__).with_name("helpers.py"), ("_check_step", "_outside"))
 
 
 @dataclass(frozen=True)
 class PythonTarget:
-    """A target: its template, and whether results can be written into a given array."""
+    """A target: its template, whether results can be written into a given array, and its small functions.
+
+    ``guard`` stands before the check of a parameter, with ``{}`` for its name.
+    """
 
     template: str
     has_out: bool
+    helpers: tuple[Helpers, ...] = (CHECKS,)
+    guard: str = ""
 
 
 def python_module(
@@ -49,37 +60,24 @@ def python_module(
     more: Mapping[str, object] = MappingProxyType({}),
 ) -> str:
     """The text of the module, formatted; ``more`` is what the template of this target needs beyond the others."""
-    optimizer, scope = program.optimizer, writer.scope
-    heads = _Signatures(program, target)
-    bodies = {
-        name: writer.variants(variants, name, out=target.has_out and name in OF_STEP)
-        for name, variants in program.routines.items()
-    }
-    functions = {
-        name: {"signature": heads.of(name), "body": [*_opening(name, program, scope), *body]}
-        for name, body in bodies.items()
-    }
-    needs = program.needs()
+    optimizer, needs = program.optimizer, program.needs()
+    functions = [_function(program, target, writer, name) for name in program.routines]
     return render(
         target.template,
         {
             **more,
             "title": _plain(str(optimizer.title)),
-            "banner": _banner(program),
+            "banner": banner(program),
             "class_name": class_name(str(optimizer.title)),
             "order": program.order,
-            "formulas": _formulas(derivation),
+            "formulas": formula_lines(derivation),
             "regime": program.regime,
             "rate": program.rate,
-            "aliases": scope.aliases,
+            "aliases": [f"{new} = {old}" for new, old in writer.scope.aliases],
             "functions": functions,
-            "kernels": [lines for _, lines in writer.kernels()],
-            **check_values(optimizer),
-            "snake_name": optimizer.name.replace("-", "_"),
-            "parameters": [parameter.name for parameter in optimizer.parameters],
-            "defaults": [f"{p.name}={decimal(p.default)}" for p in optimizer.parameters],
-            "contractions": contractions(program.order),
-            "opaque": [function.name for function in optimizer.functions],
+            "entrywise": writer.functions(),
+            "check": check(program, target.guard),
+            "helpers": [part for helpers in target.helpers for part in helpers.chosen(needs)],
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
             "has_totals": Need.TOTAL in needs,
@@ -87,39 +85,28 @@ def python_module(
             "has_steps": Need.STEPS in needs,
             "has_numbers": Need.ELEMENTARY in needs,
             "tolerance": TOLERANCE_BITS,
+            "snake_name": optimizer.name.replace("-", "_"),
+            "parameters": list(program.parameters),
+            "defaults": defaults(program),
+            "contractions": contractions(program.order),
+            "opaque": [function.name for function in optimizer.functions],
         },
     )
 
 
-def _banner(program: Program) -> list[str]:
-    optimizer = program.optimizer
-    reference = f" ({_plain(optimizer.reference)})" if optimizer.reference else ""
-    words = f"Made by symmem {__version__} from the optimizer {optimizer.name}{reference}. Do not edit: emit it again."
-    return textwrap.wrap(words, WIDTH)
+def _function(program: Program, target: PythonTarget, writer: PythonWriter, name: str) -> list[str]:
+    """A public function."""
+    has_out = target.has_out and name in OF_STEP
+    body = writer.variants(program[name], name, out=has_out)
+    opened = opening(program, name, writer.scope)
+    return surface(program, name, has_out=target.has_out).lines([*opened, *body])
 
 
-def _opening(name: str, program: Program, scope: Scope) -> list[str]:
-    """The lines before the formula: checks, and the values at theta that it needs."""
-    step = "n" if name in OF_STEP else "None"
-    parameters = [parameter.name for parameter in program.optimizer.parameters]
-    lines = call("", "_check", [step, *parameters], WIDTH - len(INDENT))
-    if name == "decay":
-        return lines
-    lines.append("theta = _array(theta)")
-    read = {symbol for routine in program[name].existing for symbol in routine.inputs}
-    if LOSS in read:
-        lines.append(f"{scope.name(LOSS)} = loss(theta)")
-    return [*lines, f"{scope.name(GRAD)} = _like(theta, grad(theta))"] if GRAD in read else lines
-
-
-def contractions(order: int) -> list[str]:
-    """What a module of this order is given of the loss beyond its gradient: hvp, d3, d4, ..."""
-    return ["hvp", *(f"d{k}" for k in range(3, order + 2))]
-
-
-def suffixes(order: int) -> list[str]:
-    """How an opaque function and its derivatives up to this order are called: gradK, gradK_jvp, gradK_jvp2, ..."""
-    return ["", "_jvp", *(f"_jvp{k}" for k in range(2, order + 1))]
+def python_scope(program: Program, outer: Iterable[str]) -> Scope:
+    """The names of a module: the parameters, the opaque functions and the arguments beside them are kept."""
+    arguments = ["theta", "grad", "loss", *contractions(program.order), "n", "lr", "out"]
+    kept = [*program.parameters, *opaque_names(program), *arguments]
+    return Scope(kept, words=keyword.kwlist, outer=outer, preferred=VALUES)
 
 
 def class_name(title: str) -> str:
@@ -127,91 +114,28 @@ def class_name(title: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "", title)
 
 
-@dataclass(frozen=True)
-class _Signatures:
-    """The signatures of DESIGN.md."""
-
-    program: Program
-    target: PythonTarget
-
-    def of(self, function: str) -> list[str]:
-        out = ["out=None"] if self.target.has_out else []
-        step = ["n=None"]
-        higher = contractions(self.program.order)
-        parameters = [f"{p.name}={decimal(p.default)}" for p in self.program.optimizer.parameters]
-        calls = self._opaque()
-        if function == "memoryless":
-            # The derivatives are taken for symmetry with the other functions; the update itself needs none.
-            given = ["theta", "grad", *(f"{name}=None" if "_jvp" in name else name for name in calls)]
-            return self._head(function, given, [*step, *parameters, *out])
-        if function in ("correction", "step"):
-            return self._head(function, ["theta", "grad", *higher, *calls], [*step, "lr", *parameters, *out])
-        if function == "modified_loss":
-            more = higher if self.program.order > 1 else []
-            return self._head(function, ["theta", "loss", "grad", *more, *calls], ["lr", *parameters])
-        if function == "preconditioner":
-            return self._head(function, ["theta", "grad", *calls], [*parameters])
-        return self._head(function, [], ["lr", *parameters])
-
-    def _opaque(self) -> list[str]:
-        """``gradK, gradK_jvp, gradK_jvp2, ...`` for every opaque function, in order."""
-        names = [function.name for function in self.program.optimizer.functions]
-        return [name + suffix for name in names for suffix in suffixes(self.program.order)]
-
-    def _head(self, name: str, positional: list[str], keywords: list[str]) -> list[str]:
-        marker = ["*"] if keywords else []
-        return signature(name, [*positional, *marker, *keywords])
+def banner(program: Program) -> list[str]:
+    """Who made this file, from what."""
+    optimizer = program.optimizer
+    reference = f" ({_plain(optimizer.reference)})" if optimizer.reference else ""
+    words = f"Made by symmem {__version__} from the optimizer {optimizer.name}{reference}. Do not edit: emit it again."
+    return textwrap.wrap(words, WIDTH)
 
 
-def _condition(parameter: Parameter) -> str:
-    interval = parameter.range
-    lower = (
-        "" if interval.lower == -oo else f"{decimal(interval.lower)} {'<' if interval.lower_open else '<='} "
-    )
-    upper = (
-        "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {decimal(interval.upper)}"
-    )
-    return f"{lower}{parameter.name}{upper}" if lower or upper else ""
-
-
-def check_values(optimizer: Optimizer) -> dict[str, object]:
-    """What the template of the function ``_check`` takes."""
-    return {
-        "check_signature": signature("_check", ["n", *(p.name for p in optimizer.parameters)]),
-        "checks": [_check(parameter) for parameter in optimizer.parameters if _condition(parameter)],
-    }
-
-
-def _check(parameter: Parameter) -> dict[str, str]:
-    return {"name": parameter.name, "condition": _condition(parameter), "range": str(parameter.range)}
-
-
-def _formulas(derivation: Derivation) -> list[str]:
-    """The sections of the report on the iteration and its limit, as the lines of a docstring."""
-    style = Style(width=84)
+def formula_lines(derivation: Derivation) -> list[str]:
+    """The iteration, its limit and the modified loss, as the lines of a docstring."""
+    name, order = derivation.optimizer.name, derivation.order
+    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS))
+    writer = TextWriter.of(derivation.optimizer, Style(width=84))
     lines: list[str] = []
-    try:
-        found = sections(derivation, "n")
-    except DerivationError as error:
-        return textwrap.wrap(_plain(str(error)), WIDTH)
-    for section in found:
-        if section.title in ("Memoryless iteration", "Limit of many steps", "Modified loss"):
-            body = section_lines(derivation, section, style)
-            if len(body) > LONGEST_FORMULA:
-                words = f"{section.title}: see symmem derive {derivation.optimizer.name} --order {derivation.order}"
-                body = [words]
-            lines += ["", *body]
+    for section in sections(account):
+        body = writer.section(section)
+        if len(body) > LONGEST_FORMULA:
+            body = [f"{section.title}: see symmem derive {name} --order {order}"]
+        lines += ["", *body]
     return [_plain(line.rstrip()) for line in lines[1:]]
 
 
 def _plain(text: str) -> str:
     """A line that can stand in a docstring."""
     return text.replace("\\", "/").replace('"', "'")
-
-
-def python_scope(program: Program, outer: Iterable[str]) -> Scope:
-    """The names of a module: the parameters, the opaque functions and the arguments beside them are kept."""
-    arguments = ["theta", "grad", "loss", *contractions(program.order), "n", "lr", "out"]
-    functions = [f.name + suffix for f in program.optimizer.functions for suffix in suffixes(program.order)]
-    kept = [*program.parameters, *functions, *arguments]
-    return Scope(kept, words=keyword.kwlist, outer=outer, preferred=VALUES)

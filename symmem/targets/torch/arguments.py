@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symmem.declaration.optimizer import Optimizer
-from symmem.documents.decimals import decimal
+from symmem.notation.decimals import decimal
 from symmem.program.scope import Scope
-from symmem.targets.python.module import suffixes
+from symmem.targets.python.surfaces import suffixes
 
 OWN = (
     *("self", "params", "lr", "optimizer", "order", "parameters", "functions", "formulas", "closure"),

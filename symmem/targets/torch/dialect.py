@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from symmem.program.scope import Scope
-from symmem.targets.python.code import Spelling
-from symmem.targets.python.printing import Dialect
+from symmem.targets.printing import Dialect
+from symmem.targets.python.writer import Spelling
 
 _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")

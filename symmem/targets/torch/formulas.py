@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 from dataclasses import dataclass
 
 from sympy import Add, Expr, S
@@ -14,15 +13,15 @@ from symmem.derivation.parameter_groups import RATES, with_rates
 from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
 from symmem.program.lowering import vector_routine
-from symmem.program.program import Need, Routine, Variants
-from symmem.program.scope import Scope
+from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.statements import Internal
-from symmem.targets.python.code import VALUES, signature
-from symmem.targets.python.module import check_values, contractions, suffixes
+from symmem.targets.python.layout import indented, signature
+from symmem.targets.python.module import CHECKS, python_scope
+from symmem.targets.python.surfaces import check, contractions, suffixes
 from symmem.targets.torch.dialect import OUTER, spelling
-from symmem.targets.torch.functions import FunctionWriter, Lines, indented
+from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import helpers
+from symmem.targets.torch.pieces import HELPERS
 from symmem.targets.torch.record import assigned, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
@@ -49,29 +48,30 @@ def written(derivation: Derivation, writer: InliningWriter) -> Written:
 
 def formulas_module(derivation: Derivation) -> str:
     """The module that :mod:`symmem.training` loads for an optimizer and an order."""
-    optimizer = derivation.optimizer
-    calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(derivation.order)]
-    arguments = [THETA.name, STEP.name, *contractions(derivation.order)]
-    scope = Scope(
-        [*(p.name for p in optimizer.parameters), *calls, *arguments],
-        words=keyword.kwlist,
-        outer=OUTER,
-        preferred=VALUES,
-    )
-    writer = InliningWriter(spelling(scope), scope)
+    program = Program(derivation.optimizer, derivation.order, {})
+    writer = tensor_writer(program)
     found = written(derivation, writer)
     return render(
         "torch/formulas.py.jinja",
         {
-            **check_values(optimizer),
-            "name": optimizer.name,
+            "name": derivation.optimizer.name,
             "runtime": RUNTIME,
-            "aliases": scope.aliases,
-            "helpers": [*helpers(found.needs), *("\n".join(lines) for _, lines in writer.kernels())],
-            "functions": ["\n".join(lines) for lines in found.functions],
-            "record": "\n".join(found.record),
+            "aliases": writer.scope.aliases,
+            "definitions": [
+                *("\n".join(lines) for lines in (check(program, ""), *writer.functions())),
+                *CHECKS.chosen(()),
+                *HELPERS.chosen(found.needs),
+                *("\n".join(lines) for lines in found.functions),
+                "\n".join(found.record),
+            ],
         },
     )
+
+
+def tensor_writer(program: Program) -> InliningWriter:
+    """The writer of a module: one scope gives out all its names."""
+    scope = python_scope(program, OUTER)
+    return InliningWriter(spelling(scope), scope)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from symmem.derivation.parameter_groups import StepScalar
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Need, Routine
 from symmem.program.statements import Assignment, Scalars
-from symmem.targets.python.code import INDENT, signature
-from symmem.targets.python.module import suffixes
-from symmem.targets.python.printing import WIDTH
+from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
+from symmem.targets.python.surfaces import suffixes
 from symmem.targets.torch.inlining import InliningWriter
 
 Lines = list[str]
@@ -105,7 +104,3 @@ def _returned(entries: Sequence[str]) -> Lines:
     if len(line) <= WIDTH:
         return [line]
     return [f"{INDENT}return [", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}]"]
-
-
-def indented(lines: Iterable[str]) -> Lines:
-    return [INDENT + line if line else line for line in lines]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
 
 from sympy import Expr, Symbol
 
@@ -14,15 +13,16 @@ from symmem.program.statements import (
     Apply,
     Assignment,
     Entrywise,
-    Internal,
     Loop,
     Scalars,
     Statement,
     Total,
     reads,
 )
-from symmem.targets.python.code import INDENT, PythonWriter, Spelling, signature
-from symmem.targets.python.printing import WIDTH, PythonPrinter, assignment, fitted
+from symmem.targets.printing import fitted, part_names
+from symmem.targets.python.layout import INDENT, WIDTH, assignment, indented, returned, signature
+from symmem.targets.python.printing import PythonPrinter
+from symmem.targets.python.writer import PythonWriter, Spelling
 
 _ROOM = WIDTH - 2 * len(INDENT)
 """Lines stand at most two levels deep."""
@@ -37,8 +37,8 @@ class InliningWriter(PythonWriter):
     def __init__(self, spelling: Spelling, scope: Scope) -> None:
         super().__init__(spelling, scope)
         self._dialects = spelling
-        self._functions: dict[Key, list[str]] = {}
-        self._names: dict[Key, str] = {}
+        self._coefficients: dict[Key, list[str]] = {}
+        self._coefficient_names: dict[Key, str] = {}
         self._locals: dict[Symbol, Expr] = {}  # the local values that the present function has already
 
     def loop(self, loop: Loop) -> list[str]:
@@ -54,15 +54,9 @@ class InliningWriter(PythonWriter):
         *before, last = routine.statements
         if isinstance(last, Scalars):
             *earlier, (_, number) = last.assignments
-            parts = _parts()
             printer = PythonPrinter(self._dialects.scalars, names=self.scope.name)
-            lines, short = fitted(number, printer, lambda: next(parts), _ROOM - len("return "), _ROOM)
-            return [
-                *self.block(before, last),
-                *self.numbers(earlier),
-                *lines,
-                f"return {printer.source(short)}",
-            ]
+            lines = returned(number, printer, part_names(), _ROOM)
+            return [*self.block(before, last), *self.numbers(earlier), *lines]
         assert isinstance(last, Apply)
         opening = self.block(before, last)
         lines, value = self._inlined(last.function, len("return _written(, theta, out)"))
@@ -83,9 +77,9 @@ class InliningWriter(PythonWriter):
                 return [head, *self.routine(rest, role, out=out)]
         return super().variants(variants, role, out=out)
 
-    def kernels(self) -> list[tuple[str, list[str]]]:
-        """Name and lines of the functions of n that the bodies call: there are no others."""
-        return [(self._names[key], lines) for key, lines in self._functions.items()]
+    def functions(self) -> list[list[str]]:
+        """The functions of n that the bodies call: there are no others."""
+        return list(self._coefficients.values())
 
     def _coefficients_of(
         self, limit: tuple[Assignment, ...], finite: tuple[Assignment, ...], needed: tuple[Symbol, ...]
@@ -96,18 +90,19 @@ class InliningWriter(PythonWriter):
         arguments = [STEP.name, *(self.scope.name(symbol) for symbol in given)]
         names = [self.scope.name(symbol) for symbol in needed]
         key = (limit, finite, needed)
-        if key not in self._functions:
-            self._names[key] = "_coefficients" + (str(len(self._names) + 1) if self._names else "")
+        if key not in self._coefficients:
+            known = len(self._coefficients)
+            self._coefficient_names[key] = f"_coefficients{known + 1 if known else ''}"
             body = [
                 "if n is None:",
-                *(INDENT + line for line in self.numbers(limit)),
+                *indented(self.numbers(limit)),
                 "else:",
-                *(INDENT + line for line in self.numbers(finite)),
+                *indented(self.numbers(finite)),
                 f"return {', '.join(names)}",
             ]
-            head = signature(self._names[key], arguments)
-            self._functions[key] = [*head, *(INDENT + line for line in body)]
-        return f"{', '.join(names)} = {self._names[key]}({', '.join(arguments)})"
+            head = signature(self._coefficient_names[key], arguments)
+            self._coefficients[key] = [*head, *indented(body)]
+        return f"{', '.join(names)} = {self._coefficient_names[key]}({', '.join(arguments)})"
 
     def straight(self, routine: Routine) -> list[str]:
         """The same for a formula that is added to a tensor: it may return a tensor that was given, or a number."""
@@ -157,7 +152,7 @@ class InliningWriter(PythonWriter):
         return lines, f"{head}{value})"
 
     def _formula(self, function: Entrywise, indent: int) -> tuple[list[str], str]:
-        parts = _parts()
+        fresh = part_names()
         printer = PythonPrinter(self._dialects.vectors, frozenset(function.scalars), self.scope.name)
         lines: list[str] = []
         local, output = list(function.locals), function.output
@@ -168,14 +163,10 @@ class InliningWriter(PythonWriter):
                 # What is made of the old value is made again.
                 self._locals = {} if symbol in self._locals else self._locals
                 self._locals[symbol] = value
-                lines += assignment(self.scope.name(symbol), value, printer, lambda: next(parts), _ROOM)
-        before, short = fitted(output, printer, lambda: next(parts), _ROOM - indent, _ROOM)
-        return [*lines, *before], printer.source(short)
-
-
-def _parts() -> Iterator[Symbol]:
-    """Names for the parts of a value that is too long for a line."""
-    return (Internal(f"p{k}") for k in count(1))
+                lines += assignment(self.scope.name(symbol), value, printer, fresh, _ROOM)
+        parts, short = fitted(output, printer, fresh, _ROOM - indent, _ROOM)
+        lines += [f"{printer.source(name)} = {printer.source(value)}" for name, value in parts]
+        return lines, printer.source(short)
 
 
 def _opened(routine: Routine) -> tuple[tuple[Assignment, ...], tuple[Statement, ...]] | None:

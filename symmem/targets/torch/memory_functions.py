@@ -36,7 +36,7 @@ def regulariser_functions(found: Regulariser, form: GroupForm, writer: FunctionW
     return [
         writer.numbers(STRENGTHS, found.strengths, [scalar.name for scalar in form.scalars]),
         writer.tensor(DENSITY, found.density, (), past, opaque=False),
-        writer.number(SHARE_OF_LOSS, found.own, past),
+        writer.number(SHARE_OF_LOSS, found.loss_share, past),
     ]
 
 

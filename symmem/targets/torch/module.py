@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.program.lowering import lower
-from symmem.program.program import Need, Program
-from symmem.targets.python.code import INDENT
-from symmem.targets.python.module import PythonTarget, python_module, python_scope
-from symmem.targets.python.printing import WIDTH
+from symmem.program.program import Need
+from symmem.targets.python.layout import INDENT, WIDTH
+from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
-from symmem.targets.torch.dialect import OUTER, spelling
-from symmem.targets.torch.formulas import higher_step
+from symmem.targets.torch.formulas import higher_step, tensor_writer
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import GroupFunctions
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import definitions, helpers, renamed
+from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
 
-TARGET = PythonTarget("torch/module.py.jinja", has_out=True)
+TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
 FIRST_ORDER = (
     "Groups may differ in every argument; each counts its own updates n, from 0, and its",
     "present lr stands for that of its past steps. ``limit=True`` is n -> infinity. The",
@@ -56,17 +54,13 @@ def torch_module(derivation: Derivation) -> str:
     found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
     needs = found.needs | program.needs()
-    along = definitions("derivatives", ["_Along"]) if functions else []
+    along = definitions("derivatives", "_Along") if functions else []
     values = {
         "base": found.base,
         "notes": found.notes,
         "names": found.aliases,
         "before": found.before,
-        "after": [
-            *helpers(needs, ("_array", "_like", "_written")),
-            *along,
-            *found.after,
-        ],
+        "after": [*more_helpers(needs, program.needs()), *along, *found.after],
         "imports_math": derivation.order == 1 or bool(needs & {Need.ELEMENTARY, Need.OLDEST}),
         "arguments": arguments,
         "open_functions": functions,
@@ -74,11 +68,6 @@ def torch_module(derivation: Derivation) -> str:
         "given_functions": given_functions(functions),
     }
     return python_module(derivation, program, TARGET, writer, values)
-
-
-def tensor_writer(program: Program) -> InliningWriter:
-    scope = python_scope(program, OUTER)
-    return InliningWriter(spelling(scope), scope)
 
 
 def settings(arguments: Sequence[Spelled]) -> Lines:
@@ -105,24 +94,22 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     functions = FunctionWriter(derivation.optimizer, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
     table = _table(form)
-    listed = definitions("tables", ["_listed"]) if table == "_settling" else []
-    pieces = ["_planned", "_factor", "_remembered", "_widened"]
-    derivatives = ["_derivatives", "_backward_again", "_difference"]
+    listed = definitions("tables", "_listed") if table == "_settling" else []
     return EmittedClass(
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", ["_Hvp", "_Tensors"]),
-            *definitions("first_order", ["_Group", "_Row"]),
+            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("first_order", "_Group", "_Row"),
             f"_HAS_PATHS = {form.has_ways}",
         ],
-        before=definitions("first_order", ["_Memoryless"]),
+        before=definitions("first_order", "_Memoryless"),
         after=[
             *("\n".join(each) for each in lines),
-            *definitions("first_order", pieces),
+            *definitions("first_order", "_planned", "_factor", "_remembered", "_widened"),
             *listed,
             renamed("tables", table, "_table"),
-            *definitions("derivatives", derivatives),
+            *definitions("derivatives", "_derivatives", "_backward_again", "_difference"),
         ],
         needs=frozenset(functions.needs),
     )
@@ -144,15 +131,15 @@ def _higher(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         base="_HigherMemoryless",
         notes=HIGHER_ORDER,
         aliases=[
-            *definitions("derivatives", ["_Hvp"]),
+            *definitions("derivatives", "_Hvp"),
             f"_ORDER = {derivation.order}",
             f"_HAS_FINITE, _HAS_LIMIT = {step.has_finite}, {step.has_limit}",
         ],
-        before=definitions("higher_order", ["_HigherMemoryless"]),
+        before=definitions("higher_order", "_HigherMemoryless"),
         after=[
             "\n".join(_values(derivation)),
             "\n".join(step.function),
-            *definitions("higher_order", ["_flat"]),
+            *definitions("higher_order", "_flat"),
         ],
         needs=step.needs,
     )

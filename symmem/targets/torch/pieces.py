@@ -1,58 +1,39 @@
-"""Definitions that emitted modules take over verbatim, and the files of the runtime: read, never imported.
+"""Definitions that emitted modules take over word for word, and the files of the runtime: read, never imported.
 
 They are ordinary modules of :mod:`symmem.training`, which need torch; who writes text does not.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Collection, Sequence
-from functools import cache
+from collections.abc import Collection
 from pathlib import Path
 
 from symmem.program.program import Need
+from symmem.targets.python.copied import Helpers, copied
 
 _TRAINING = Path(__file__).resolve().parents[2] / "training"
+HELPERS = Helpers(
+    _TRAINING / "standalone" / "helpers.py",
+    always=("_array", "_like", "_written"),
+    needed={Need.ZEROS: ("_zeros",), Need.STEPS: ("_steps", "_added"), Need.OLDEST: ("_oldest",)},
+)
+"""What the functions of tensors call."""
 
 
-@cache
-def _definitions(piece: str) -> dict[str, str]:
-    """The functions, classes and names of a file of ``training/standalone``, by name."""
-    source = (_TRAINING / "standalone" / f"{piece}.py").read_text(encoding="utf-8")
-    lines, found = source.splitlines(), {}
-    for node in ast.parse(source).body:
-        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found[node.name] = text
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = text
-    return found
-
-
-def definitions(piece: str, names: Sequence[str]) -> list[str]:
-    """The source of the named definitions, in this order."""
-    known = _definitions(piece)
-    return [known[name] for name in names]
+def definitions(piece: str, *names: str) -> list[str]:
+    """The source of definitions in a file of ``training/standalone``, in its order."""
+    return copied(_TRAINING / "standalone" / f"{piece}.py", names)
 
 
 def renamed(piece: str, name: str, new: str) -> str:
     """The source of a function under another name."""
-    (source,) = definitions(piece, [name])
+    (source,) = definitions(piece, name)
     return source.replace(f"def {name}(", f"def {new}(", 1)
 
 
-_HELPERS = {
-    Need.LIKE: ("_like",),
-    Need.ZEROS: ("_zeros",),
-    Need.STEPS: ("_steps", "_added"),
-    Need.OLDEST: ("_oldest",),
-}
-
-
-def helpers(needs: Collection[Need], always: Sequence[str] = ()) -> list[str]:
-    """The small functions that formulas with these needs call, and those that are always called."""
-    names = [name for need, own in _HELPERS.items() if need in needs for name in own]
-    return definitions("helpers", list(dict.fromkeys([*always, *names])))
+def more_helpers(needs: Collection[Need], known: Collection[Need]) -> list[str]:
+    """The helpers for these needs that a module with the known ones does not have yet."""
+    return [each for each in HELPERS.chosen(needs) if each not in HELPERS.chosen(known)]
 
 
 def runtime_files() -> dict[str, str]:

@@ -9,11 +9,11 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.derivation.running import RunningForm, frozen_parameters, running_form
-from symmem.targets.python.printing import WIDTH
+from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
 from symmem.targets.torch.arguments import spelled_arguments, tuple_of
-from symmem.targets.torch.functions import FunctionWriter, Lines, indented
+from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import GroupFunctions
 
 OPTIONS = (

@@ -1,0 +1,131 @@
+"""The modified loss of a method that is not linear in the gradient, term by term (mathematics.md section 5).
+
+Each order of the iteration is divided by the preconditioner P of the update; what is left has to be a gradient.
+
+    exactly               P^-1 F_j = grad L_j for every j, so that Ltilde = loss + h L_1 + ...
+    as eps -> 0           the same for the limits of the F_j, where eps is a parameter that may be small
+
+Example: AdamW has ``F_1 = c (grad^2 + eps)^(-1/2) D2L(grad/sqrt(grad^2 + eps)) + O(eps)``; its first term over P is
+the gradient of ``c |grad|_1``, the others vanish with eps: a modified loss as eps -> 0, with the rate O(eps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sympy import Add, Expr, Mul, S, Symbol, expand_mul, nan, oo, zoo
+
+from symmem.algebra.atoms import LOSS, LR, is_scalar, terms_of
+from symmem.algebra.directional import derivative
+from symmem.algebra.grouping import group
+from symmem.algebra.passes import collect, distribute
+from symmem.algebra.potentials import potential
+from symmem.algebra.reals import substituted
+from symmem.algebra.results import EXACT, Regime, Sentence
+from symmem.algebra.scalars import Scalars
+from symmem.derivation.preconditioner import preconditioner_of, without_decay
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.method.method import Method
+
+
+def preconditioned_loss(method: Method, fields: list[Expr]) -> ModifiedLoss | Obstruction:
+    """The loss of ``theta <- theta - h (fields[0] + h fields[1] + ...)``, exact or else in the limit of a parameter.
+
+    Where there is none, the obstruction is that of the highest order that was reached.
+    """
+    verdict = _loss_of(fields, EXACT, method.numbers)
+    if isinstance(verdict, ModifiedLoss):
+        return verdict
+    for small in _small_parameters(method, fields):
+        limits = [group([substituted(field, {small: S.Zero})], method.numbers) for field in fields]
+        if any(limit.has(nan, zoo, oo) for limit in limits):
+            continue
+        regime = Regime((small,), _rate(fields, small))
+        settled = _loss_of(limits, regime, method.numbers)
+        if isinstance(settled, ModifiedLoss):
+            return settled
+        if settled.order > verdict.order:
+            reason = Sentence.of("also in the limit ", regime, ", ", *settled.reason.parts)
+            verdict = replace(settled, reason=reason)
+    return verdict
+
+
+def _small_parameters(method: Method, fields: list[Expr]) -> Iterator[Symbol]:
+    """The parameters that may come as near to zero as one likes, and are no decays."""
+    occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
+    for symbol, interval in method.ranges.items():
+        may_vanish = interval.lower == 0 and interval.lower_open
+        if may_vanish and symbol in occurring and symbol not in method.numbers.decays:
+            yield symbol
+
+
+def _rate(fields: list[Expr], small: Symbol) -> Expr | None:
+    """The small parameter, where the step is differentiable in it at 0, off the zeros of grad: the rate is O(it)."""
+    step = Add(*(LR**order * field for order, field in enumerate(fields)))
+    slope = substituted(derivative(step, {small: S.One}), {small: S.Zero})
+    return None if slope.has(nan, zoo, oo) else small
+
+
+def _loss_of(fields: list[Expr], regime: Regime, scalars: Scalars) -> ModifiedLoss | Obstruction:
+    """The loss that these fields, as they are, have with the preconditioner of the first."""
+    preconditioner, decay = preconditioner_of(fields[0], scalars)
+    if preconditioner is None:
+        reason = "the update is not the gradient times a scalar or a diagonal factor"
+        return Obstruction(Sentence.of(reason), terms_of(fields[0]), 0)
+    if is_scalar(preconditioner):
+        return _with_scalar(fields, preconditioner, regime, scalars)
+    return _with_diagonal(fields, preconditioner, decay, regime, scalars)
+
+
+def _with_scalar(
+    fields: list[Expr], preconditioner: Expr, regime: Regime, scalars: Scalars
+) -> ModifiedLoss | Obstruction:
+    """A constant factor keeps gradients gradients, so that a decay goes into the loss."""
+    base, rest = potential(distribute(collect(fields[0] / preconditioner, scalars)))
+    if rest:
+        return Obstruction(Sentence.of("no potential was found for these terms of the update"), rest, 0)
+    whole = _added(base, scalars)
+    for order, correction in enumerate(fields[1:], start=1):
+        change = _change(correction, preconditioner, order, scalars)
+        if isinstance(change, Obstruction):
+            return change
+        whole = whole + LR**order * change
+    return ModifiedLoss(whole, preconditioner, regime)
+
+
+def _with_diagonal(
+    fields: list[Expr], preconditioner: Expr, decay: Expr, regime: Regime, scalars: Scalars
+) -> ModifiedLoss | Obstruction:
+    """A factor that depends on the gradient: what is a scalar times theta stays outside, as a decay."""
+    whole: Expr = LOSS
+    for order, field in enumerate(fields[1:], start=1):
+        correction, more = without_decay(field)
+        decay = decay + LR**order * more
+        change = _change(correction, preconditioner, order, scalars)
+        if isinstance(change, Obstruction):
+            return change
+        whole = whole + LR**order * change
+    return ModifiedLoss(whole, preconditioner, regime, decay)
+
+
+def _change(correction: Expr, preconditioner: Expr, order: int, scalars: Scalars) -> Expr | Obstruction:
+    """The potential of one order of the iteration divided by the preconditioner, or the terms that have none."""
+    parts, rest = potential(distribute(group([correction / preconditioner], scalars)))
+    if not rest:
+        return _added(parts, scalars)
+    reason = "divided by the preconditioner of the update, these terms are no gradient"
+    if order > 1:
+        reason = "no potential was found for these terms divided by the preconditioner of the update"
+    terms = tuple(collect(term * preconditioner, scalars) for term in rest)
+    return Obstruction(Sentence.of(reason), terms, order)
+
+
+def _added(parts: tuple[tuple[Expr, Expr], ...], scalars: Scalars) -> Expr:
+    """``c_1 p_1 + c_2 p_2 + ...`` with the common factor in front, so that what cancels does."""
+    if not parts:
+        return S.Zero
+    factors = [scalar for scalar, _ in parts]
+    content = factors[0] if len(factors) == 1 else scalars.content(factors)
+    inner = Add(*(scalars.ratio(scalar, content) * part for scalar, part in parts))
+    return Mul(content, expand_mul(inner))

@@ -1,0 +1,145 @@
+"""Where Phi and the g_l are smooth at the frozen point, also where an entry of the gradient is zero; else a warning.
+
+The theorem asks for two derivatives (mathematics.md section 2; section 8 on PyTorch's eps).
+
+A part such as ``sqrt(m2 + eps)`` is smooth where its argument keeps away from 0 for all parameters in their ranges.
+Where only the default values say so, that is stated as an assumption; where nothing does, it is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sympy import Abs, Expr, Integer, Pow, Rational, S, Symbol, cos, sqrt
+
+from symmem.algebra.atoms import is_scalar
+from symmem.algebra.head import Roughness
+from symmem.algebra.heads import HEADS
+from symmem.algebra.intervals import Interval
+from symmem.algebra.ranges import Ranges, bounds
+from symmem.algebra.results import Assumption, Named, Part, Sentence
+from symmem.algebra.signs import at_values, is_nonzero
+from symmem.derivation.gains import at_frozen_point, gains
+from symmem.method.method import Method
+
+BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
+"""An interval in which the cosine has no zero."""
+
+
+@dataclass(frozen=True)
+class RoughPart:
+    """``part`` fails to be smooth where ``inner`` is 0, as a function of ``inner`` to the power ``exponent``."""
+
+    part: Expr
+    roughness: Roughness
+    inner: Expr
+    exponent: Expr = S.One
+
+
+def times(order: int) -> str:
+    """How often what the expansion to this order is made of has to be differentiable."""
+    return "twice" if order == 1 else f"{order + 1} times"
+
+
+def smoothness(method: Method, order: int) -> list[Assumption]:
+    """The warnings, and what keeps the other parts smooth."""
+    named: list[tuple[tuple[Part, ...], Expr]] = [((Named("Phi"),), method.phi)]
+    named += [((f"g of momentum {k}",), channel.g) for k, channel in enumerate(method.channels, start=1)]
+    found = []
+    for name, expression in named:
+        for rough in _rough_parts(expression, order):
+            if not _is_safe(rough, method, method.ranges):
+                found.append(_verdict(rough, name, method))
+    if not any(assumption.warning for assumption in found):
+        words = (
+            Named("Phi"),
+            " and the ",
+            Named("g", "l"),
+            f" are {times(order)} differentiable at the frozen point",
+        )
+        found.append(Assumption(Sentence.of(*words)))
+    return found
+
+
+def _verdict(rough: RoughPart, name: tuple[Part, ...], method: Method) -> Assumption:
+    if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
+        words = (
+            " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
+        )
+        return Assumption(Sentence.of(rough.inner, words))
+    return Assumption(
+        Sentence.of(*name, " contains ", rough.part, ", which ", *_problem(rough)), warning=True
+    )
+
+
+def _rough_parts(expression: Expr, order: int) -> Iterator[RoughPart]:
+    """The parts that are not smooth somewhere, from the outside in; of ``|x|^4`` and the like none is."""
+    pending = [expression]
+    while pending:
+        part = pending.pop()
+        rough = None if is_scalar(part) else _rough(part)
+        if rough is not None and _is_smooth_power(rough, order):
+            rough = None
+        if rough is not None:
+            yield rough
+        smooth_power = isinstance(part, Pow) and isinstance(part.base, Abs) and rough is None
+        pending.extend(part.base.args if smooth_power else part.args)
+
+
+def _rough(part: Expr) -> RoughPart | None:
+    """What the table says of a function, and of a power its exponent: ``|x|^p`` is rough as |x| is."""
+    if not isinstance(part, Pow):
+        head = HEADS.of(part)
+        if head is None or head.roughness is None:
+            return None
+        return RoughPart(part, head.roughness, part.args[0])
+    base, exponent = part.base, part.exp
+    head = HEADS.of(base)
+    if head is not None and head.roughness in (Roughness.KINK, Roughness.JUMP) and exponent.is_Rational:
+        singular = exponent < 0 and head.roughness is Roughness.KINK
+        return RoughPart(part, Roughness.SINGULAR if singular else head.roughness, base.args[0], exponent)
+    if isinstance(exponent, Integer) and exponent >= 0:
+        return None
+    singular = exponent.is_Rational and exponent < 0
+    return RoughPart(part, Roughness.SINGULAR if singular else Roughness.ROOT, base, exponent)
+
+
+def _is_smooth_power(rough: RoughPart, order: int) -> bool:
+    """``|x|^p`` and ``(x^q)^(p/q)`` have as many derivatives as p allows; an even p has all."""
+    exponent, kinked = rough.exponent, rough.roughness is Roughness.KINK
+    if not (kinked or rough.roughness is Roughness.ROOT) or not exponent.is_Rational:
+        return False
+    root, power = rough.inner.as_base_exp()
+    if not (isinstance(root, Symbol) and power.is_Integer):
+        root, power = rough.inner, Integer(1)
+    if not kinked and power == 1:
+        return False
+    degree = power * exponent
+    return bool(degree.is_Integer and degree % 2 == 0) or bool(degree > order + 1)
+
+
+def _is_safe(rough: RoughPart, method: Method, ranges: Ranges) -> bool:
+    """Whether the argument is known to keep away from where the part is rough, at every frozen point."""
+    frozen = at_frozen_point(rough.inner, method, gains(method))
+    if rough.roughness is Roughness.POLES:
+        return bounds(frozen, ranges).within(BETWEEN_POLES)
+    return is_nonzero(frozen, ranges)
+
+
+def _problem(rough: RoughPart) -> tuple[Part, ...]:
+    """What fails, and what to use instead."""
+    x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
+    if rough.roughness is Roughness.JUMP:
+        return ("jumps where its argument is 0; use a smooth sign, ", x / sqrt(x**2 + eps))
+    if rough.roughness is Roughness.SINGULAR:
+        return ("is singular where ", inner, " is 0; keep it away from 0, e.g. with an ", eps)
+    if rough.roughness is Roughness.POLES:
+        words = " is 0; keep its argument between two poles, e.g. with a tanh"
+        return ("is singular where ", cos(inner), words)
+    if rough.roughness is Roughness.KINK:
+        return ("has a kink where its argument is 0; use ", sqrt(x**2 + eps))
+    return (
+        "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
+        "no longer helps; put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent),
+    )  # fmt: skip

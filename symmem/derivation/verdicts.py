@@ -1,0 +1,37 @@
+"""The two answers to "is this step a gradient step?": a modified loss, or the terms that stand against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr, S
+
+from symmem.algebra.results import EXACT, Bound, Regime, Sentence
+
+
+@dataclass(frozen=True)
+class ModifiedLoss:
+    """``theta <- theta - h P grad(potential) - h decay theta`` is the memoryless step to the order in h.
+
+    ``regime`` says where: exactly, or in the limit of small parameters, such as eps -> 0, with the order in them of
+    the difference between the two steps where no entry of grad is 0 (mathematics.md section 5).
+    """
+
+    potential: Expr
+    preconditioner: Expr
+    regime: Regime = EXACT
+    decay: Expr = S.Zero
+
+    @property
+    def rate(self) -> Bound | None:
+        """``O(eps)``: how fast the difference vanishes in the limit; None where it is exact, or not known."""
+        return self.regime.bound
+
+
+@dataclass(frozen=True)
+class Obstruction:
+    """Why there is no potential: the terms that are no gradient, at which order in h, and the reason."""
+
+    reason: Sentence
+    terms: tuple[Expr, ...]
+    order: int = 1

@@ -1,0 +1,157 @@
+"""The Account: the results of one derivation, in the order in which a person reads them.
+
+Made once from a Derivation; terminal, notebook, paper, JSON and comparison render this record and ask nothing else.  A
+part holds expressions and sentences; a result that does not exist is a ``Missing`` that says why; a part that was not
+asked for is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from symmem.algebra.atoms import LR, STEP
+from symmem.algebra.results import Advice, Assumption, Missing, Sentence
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.correction import finite_correction
+from symmem.derivation.derivation import Derivation, MemorylessIteration
+from symmem.derivation.quadratic import Quadratic
+from symmem.derivation.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.second_order import second_coefficient
+from symmem.derivation.steps import steps
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.prose import missing_prose
+from symmem.errors import DerivationError
+from symmem.notation.decimals import power_digits
+
+At = int | Literal["n", "limit"]
+"""The step at which the iteration is told: a number, symbolic n (with the limit), or the limit alone."""
+
+MOST_POWER_DIGITS = 50_000
+"""Exact numbers of more digits than this are not computed."""
+FINITE_ORDER = 2
+"""Symbolic n is known to this power of h; the limit to every power."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Account:
+    """What is told about one optimizer to one order in h, in this order."""
+
+    optimizer: Optimizer
+    order: int
+    at: At
+    iteration: Iteration | None = None
+    limit: Limit | Missing | None = None
+    modified_loss: ModifiedLoss | Obstruction | Missing | None = None
+    sign: Regularisation | None = None
+    modified_equation: ModifiedEquation | Missing | None = None
+    start: StartShift | Missing | None = None
+    quadratic: Quadratic | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    lemma: Lemma | None = None
+
+
+def account_of(
+    derivation: Derivation, at: At = "n", *, quadratic: bool = False, parts: Collection[Part] | None = None
+) -> Account:
+    """The account of a derivation; ``parts`` are those that a reader at this step is told, or as given.
+
+    What is asked for by name and does not exist is an error: a step, the limit alone, the quadratic loss.
+    """
+    asked = set(_told_at(at) if parts is None else parts) | ({Part.QUADRATIC} if quadratic else set())
+
+    def when(part: Part, read: Callable[[], Result]) -> Result | None:
+        return read() if part in asked else None
+
+    loss = when(Part.LOSS, lambda: _loss(derivation))
+    return Account(
+        derivation.optimizer,
+        derivation.order,
+        at,
+        iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
+        limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
+        modified_loss=loss,
+        sign=when(Part.SIGN, lambda: _sign(derivation)),
+        modified_equation=when(Part.EQUATION, lambda: _equation(derivation)),
+        start=when(Part.START, lambda: _start(derivation)),
+        quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
+        assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
+        lemma=when(Part.LEMMA, lambda: _lemma(derivation)),
+    )
+
+
+def _told_at(at: At) -> frozenset[Part]:
+    if isinstance(at, int):
+        return frozenset((Part.ITERATION, Part.ASSUMPTIONS))
+    return SETTLED | {Part.ASSUMPTIONS} | ({Part.ITERATION} if at == "n" else set())
+
+
+def _demanded(result: Result | Missing) -> Result:
+    if isinstance(result, Missing):
+        raise DerivationError("".join(map(str, missing_prose(result))))
+    return result
+
+
+def _iteration(derivation: Derivation, at: At) -> Iteration:
+    if at == "n":
+        return Iteration(derivation.F, derivation.M)
+    found = _demanded(derivation.limit if at == "limit" else _at_step(derivation, at))
+    return Iteration(found.F, found.M)
+
+
+def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing:
+    """The iteration at a step whose exact numbers can be computed."""
+    optimizer = derivation.optimizer
+    powers = [part for variable in optimizer.momentum for part in (variable.beta**STEP, variable.b)]
+    most = (derivation.order + 1) * max(power_digits(part, step) for part in powers)
+    if most > MOST_POWER_DIGITS:
+        reason = (
+            f"{optimizer.name}: step {step}: with numbers for the betas the result has exact numbers of about "
+            f"{most} digits"
+        )
+        ways = (Sentence.of("take a smaller step"), Sentence.of("leave the betas symbolic"), Advice.LIMIT)
+        return Missing(Sentence.of(reason), ways)
+    return derivation.at(step)
+
+
+def _limit(derivation: Derivation, at: At) -> Limit | Missing:
+    coefficients, limit = derivation.coefficients, derivation.limit
+    if isinstance(limit, Missing) and at != "limit":
+        return limit
+    return Limit(_demanded(coefficients), _demanded(limit).M)
+
+
+def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction | Missing:
+    found = derivation.modified_loss if derivation.obstruction is None else derivation.obstruction
+    assert found is not None
+    return found
+
+
+def _sign(derivation: Derivation) -> Regularisation | None:
+    loss = derivation.modified_loss
+    return regularisation(derivation.method, loss) if isinstance(loss, ModifiedLoss) else None
+
+
+def _equation(derivation: Derivation) -> ModifiedEquation | Missing:
+    coefficients, loss = derivation.modified_equation, derivation.modified_loss
+    if isinstance(coefficients, Missing):
+        return coefficients
+    exact = isinstance(loss, ModifiedLoss) and loss.regime.is_exact
+    flow = derivation.flow_loss if exact else None
+    return ModifiedEquation(coefficients, None if isinstance(flow, Missing) else flow)
+
+
+def _start(derivation: Derivation) -> StartShift | Missing:
+    shifts = derivation.shift
+    return shifts if isinstance(shifts, Missing) else StartShift(shifts)
+
+
+def _lemma(derivation: Derivation) -> Lemma:
+    method = derivation.method
+    first = finite_correction(method)
+    coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
+    return Lemma(derivation.F, first, coefficients, steps(method))

@@ -1,0 +1,64 @@
+"""One optimizer in a comparison, read from its Account: the limit of many steps, to first order in h."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from symmem.algebra.results import Missing
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, Part
+from symmem.documents.prose import Prose, missing_prose
+from symmem.notation.decimals import shown
+from symmem.notation.formula import Formula
+from symmem.notation.statement import Letter
+
+PARTS = frozenset((Part.LIMIT, Part.LOSS, Part.SIGN))
+"""What a comparison tells."""
+DEPENDS = "at the default parameters, on which it depends"
+
+
+@dataclass(frozen=True)
+class Entry:
+    account: Account
+
+    @property
+    def title(self) -> str:
+        return str(self.account.optimizer.title)
+
+    @property
+    def correction(self) -> Expr | None:
+        return self.account.limit.M if isinstance(self.account.limit, Limit) else None
+
+    @property
+    def loss(self) -> Expr | None:
+        loss = self.account.modified_loss
+        return loss.potential if isinstance(loss, ModifiedLoss) else None
+
+    @property
+    def sign(self) -> int | None:
+        """1: large gradients are penalised; -1: they are rewarded; 0: the loss stays; None: not known."""
+        return None if self.account.sign is None else self.account.sign.sign
+
+    @property
+    def depends(self) -> bool:
+        """Whether the sign is that at the default parameters alone."""
+        return self.account.sign is not None and not self.account.sign.everywhere
+
+    @property
+    def note(self) -> Prose:
+        """The limit in which the modified loss holds, or why there is none."""
+        loss = self.account.modified_loss
+        if isinstance(loss, ModifiedLoss):
+            return () if loss.regime.is_exact else ("as ", loss.regime)
+        if isinstance(loss, Obstruction):
+            return ("no modified loss: ", *loss.reason.parts)
+        return ("no modified loss: ", *missing_prose(loss)) if isinstance(loss, Missing) else ()
+
+    @property
+    def formulas(self) -> tuple[tuple[Formula, Expr], ...]:
+        """Left-hand side and right-hand side."""
+        parts = ((Letter("M"), self.correction), (Letter("modified loss"), self.loss))
+        return tuple((left, shown(value)) for left, value in parts if value is not None)

@@ -1,0 +1,37 @@
+"""A comparison in a notebook: one row an optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symmem.documents.comparison.entry import DEPENDS, Entry
+from symmem.documents.spelling import Spelling
+from symmem.notation import html
+from symmem.notation.html import Mathematics
+
+
+def comparison_html(entries: Sequence[Entry]) -> str:
+    rows = [[[entry.title], _sign(entry), *_formulas(entry), _note(entry)] for entry in entries]
+    heads: list[html.Words] = [["optimizer"], ["sign"], ["correction"], ["modified loss"], [""]]
+    notes = [html.sentence([f"*: {DEPENDS}"])] if any(entry.depends for entry in entries) else []
+    return html.page("Optimizers side by side", "", [html.table(heads, rows), *notes])
+
+
+def _sign(entry: Entry) -> html.Words:
+    if entry.sign is None:
+        return []
+    return [Mathematics("-0+"[entry.sign + 1] + ("^{*}" if entry.depends else ""))]
+
+
+def _formulas(entry: Entry) -> list[html.Words]:
+    """Correction and modified loss, each in its column."""
+    spelling = Spelling.of(entry.account.optimizer)
+    return [
+        [] if value is None else [Mathematics(spelling.latex(value))]
+        for value in (entry.correction, entry.loss)
+    ]
+
+
+def _note(entry: Entry) -> html.Words:
+    spelling = Spelling.of(entry.account.optimizer)
+    return [part if isinstance(part, str) else Mathematics(spelling.latex(part)) for part in entry.note]

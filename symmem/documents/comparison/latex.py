@@ -1,0 +1,52 @@
+"""A comparison as a longtable with booktabs; its macros are those of a paper section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symmem import __version__
+from symmem.documents.comparison.entry import DEPENDS, Entry
+from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.escaping import typeset
+from symmem.documents.paper.macros import FILE
+from symmem.documents.spelling import Spelling
+from symmem.notation.latex import TEXT_WIDTH
+from symmem.notation.tex_size import width
+from symmem.output.rendering import render
+
+
+def comparison_latex(entries: Sequence[Entry]) -> str:
+    titles = [typeset(entry.title) for entry in entries]
+    room = TEXT_WIDTH - max(0.55 * len(title) for title in titles) - 6
+    rows = [_row(entry, room) for entry in entries]
+    values = {
+        "version": __version__,
+        "file": FILE,
+        "rows": [{"title": title, **row} for title, row in zip(titles, rows, strict=True)],
+        "room": f"{room:.1f}em",
+        "depends": DEPENDS if any(entry.depends for entry in entries) else "",
+    }
+    return render("latex/comparison.tex.jinja", values)
+
+
+def _row(entry: Entry, room: float) -> dict[str, str]:
+    writer = Writer(Spelling.of(entry.account.optimizer))
+    return {"sign": _sign(entry), "cell": _cell(entry, writer, room), "note": writer.sentence(entry.note)}
+
+
+def _sign(entry: Entry) -> str:
+    if entry.sign is None:
+        return ""
+    return f"${'-0+'[entry.sign + 1]}{'^{*}' if entry.depends else ''}$"
+
+
+def _cell(entry: Entry, writer: Writer, room: float) -> str:
+    if not entry.formulas:
+        return ""
+    lefts = [writer.inline(left) for left, _ in entry.formulas]
+    widest = max(map(width, lefts))
+    lines = []
+    for left, (label, value) in zip(lefts, entry.formulas, strict=True):
+        head, *others = writer.lines(Row(label, (value,)), value, room - widest)
+        lines += [f"{left} &= {head}", *(f"&{line}" for line in others)]
+    return r"\begin{aligned} " + " \\\\ ".join(lines) + r" \end{aligned}"

@@ -1,0 +1,93 @@
+"""The optimizer itself, for a paper: the example, the table of its momentum variables, its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sympy import Expr, Mul, Sum
+
+from symmem.algebra.atoms import AGO, STEP
+from symmem.declaration.optimizer import Momentum, Optimizer
+from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.macros import PAPER
+from symmem.notation.formula import Atom, Formula, Number
+from symmem.notation.latex import TEXT_WIDTH
+from symmem.notation.statement import (
+    ONE,
+    Applied,
+    AtStep,
+    H,
+    Indexed,
+    Iterate,
+    Letter,
+    N,
+    added,
+    difference,
+    times,
+)
+from symmem.notation.tex_size import width
+
+MOST_ARGUMENTS = 5
+"""More momentum variables than this are not all written as arguments."""
+_NEXT = added(N, ONE)
+
+
+def example(optimizer: Optimizer, writer: Writer) -> str:
+    """Phi and the momentum variables, as the paper writes its examples."""
+    momenta = [Indexed(Letter("m"), Number(k)) for k in range(1, len(optimizer.momentum) + 1)]
+    settled = [AtStep(momentum, _NEXT) for momentum in momenta]
+    update = Applied(Letter("Phi"), _shortened(settled))
+    rows = [
+        Row(Iterate(_NEXT), (difference(Iterate(N), times(H, update)),)),
+        Row(Applied(Letter("Phi"), _shortened(momenta)), (optimizer.phi,)),
+    ]
+    for left, variable in zip(settled, optimizer.momentum, strict=True):
+        value, moment = _momentum(variable)
+        at = replace(PAPER, theta=writer.inline(Iterate(moment)))
+        rows.append(Row(left, (value,), macros=at, arguments=True))
+    return writer.display(rows)
+
+
+def _shortened(formulas: Sequence[Formula]) -> tuple[Formula, ...]:
+    """Of many formulas, the first and the last."""
+    if len(formulas) <= MOST_ARGUMENTS:
+        return tuple(formulas)
+    return formulas[0], Letter("dots"), formulas[-1]
+
+
+def _momentum(variable: Momentum) -> tuple[Expr, Formula]:
+    """``b sum_k beta^k g`` with the index of the iterate at which g is taken; ``0^0 = 1``."""
+    if variable.beta == 0:
+        return variable.b * variable.g, N
+    number, rest = variable.g.as_coeff_Mul()
+    kernel = Sum(variable.beta**AGO * rest, (AGO, 0, STEP))
+    return Mul(number, variable.b, kernel), difference(N, Atom(AGO.name))
+
+
+def parameters(optimizer: Optimizer, writer: Writer) -> list[dict[str, str]]:
+    return [
+        {"symbol": parameter.latex, "range": writer.inline(parameter.range)}
+        for parameter in optimizer.parameters
+    ]
+
+
+def functions(optimizer: Optimizer) -> list[dict[str, str]]:
+    kinds = {True: "the gradient of a potential", False: "a vector function"}
+    return [{"symbol": f.latex, "kind": kinds[f.potential is not None]} for f in optimizer.functions]
+
+
+def table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:
+    """The cells of the table: number, g, beta, b; a cell that is too wide is broken into lines."""
+    share = TEXT_WIDTH / 2 - 5
+    rows = []
+    for position, variable in enumerate(optimizer.momentum, start=1):
+        cells = [str(position)]
+        for part in (variable.g, variable.beta, variable.b):
+            inline = writer.inline(part)
+            if width(inline) > share:
+                lines = writer.lines(Row(part, (part,)), part, share)
+                inline = r"\begin{aligned} & " + r" \\ & ".join(lines) + r" \end{aligned}"
+            cells.append(inline)
+        rows.append(cells)
+    return rows

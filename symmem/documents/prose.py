@@ -1,0 +1,65 @@
+"""Prose: a sentence of a document, words and mathematics in their order; and the formulas that sentences share.
+
+Nothing is written here in any alphabet: each rendering spells the mathematics in its own.
+"""
+
+from __future__ import annotations
+
+from symmem.algebra.atoms import THETA as THETA_SYMBOL
+from symmem.algebra.results import Advice, Assumption, Missing, Part, Sentence
+from symmem.derivation.verdicts import ModifiedLoss
+from symmem.notation.decimals import shown
+from symmem.notation.formula import Formula, Gradient
+from symmem.notation.statement import (
+    THETA,
+    Assignment,
+    Bracketed,
+    H,
+    Letter,
+    added,
+    difference,
+    times,
+)
+from symmem.notation.writable import formula_of
+
+Prose = tuple[Part | Formula, ...]
+
+COMMAND_LINE = {
+    Advice.LIMIT: "ask for the limit (--limit)",
+    Advice.STEP: "ask for a step (--at-step N)",
+    Advice.FINITE: "use finite n (--at-step N)",
+    Advice.NUMBERS: "put numbers in (--set)",
+    Advice.LOWER_ORDER: "ask for a lower order (--order)",
+}
+"""How a reader of a document follows an advice."""
+
+
+def missing_prose(missing: Missing) -> Prose:
+    """Why there is nothing, and what to ask for instead."""
+    parts: list[Part | Formula] = [*missing.reason.parts]
+    for position, way in enumerate(missing.advice):
+        parts.append(", or " if position else "; ")
+        parts += way.parts if isinstance(way, Sentence) else (COMMAND_LINE[way],)
+    return tuple(parts)
+
+
+def assumption_prose(assumption: Assumption) -> Prose:
+    return (*(("warning: ",) if assumption.warning else ()), *assumption.sentence.parts)
+
+
+def step_of(inside: Formula) -> Formula:
+    """``theta <- theta - h inside``."""
+    return Assignment(THETA, difference(THETA, times(H, inside)))
+
+
+def bracketed_step(*parts: Formula) -> Formula:
+    """``theta <- theta - h [F + M]``."""
+    return step_of(Bracketed(added(*parts)))
+
+
+def loss_step(loss: ModifiedLoss, names: dict[str, str]) -> Formula:
+    """``theta <- theta - h P grad L~``, with the decay in it where there is one."""
+    descent = times(Letter("P"), Gradient(Letter("modified loss")))
+    if loss.decay == 0:
+        return step_of(descent)
+    return step_of(added(descent, formula_of(shown(loss.decay * THETA_SYMBOL), names, {})))

@@ -1,0 +1,184 @@
+"""A memory of a memory: the outer kernel remembers the values of a variable that is itself remembered by the inner one.
+
+    c(n, k) = sum_{i=0..k} c1(n, i) c2(n-i, k-i),       in the limit  W = W1 W2,  f_j = sum_i f_i(c1) f_{j-i}(c2)
+
+For finite n every answer is a sum over the step r = n - i at which the outer kernel looks; it is closed where it is an
+exponential polynomial, else an explicit finite sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import comb
+
+from sympy import Add, Expr, Integer, Sum, Symbol
+
+from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.exponential import exponential_field
+from symmem.algebra.factored import write
+from symmem.algebra.results import Missing
+from symmem.algebra.scalars import Scalars
+from symmem.algebra.sums import definite_sum
+from symmem.method.kernel import Binomials, Kernel, Number
+from symmem.method.realisation import Realisation, in_series
+
+
+@dataclass(frozen=True)
+class Composition(Kernel):
+    """The memory ``outer`` of the variable that ``inner`` remembers."""
+
+    outer: Kernel
+    inner: Kernel
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Those of both kernels."""
+        return (*self.outer.expressions, *self.inner.expressions)
+
+    @property
+    def decays(self) -> tuple[Expr, ...]:
+        """Those of both kernels, each once."""
+        return tuple(dict.fromkeys((*self.outer.decays, *self.inner.decays)))
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether one of the two looks back."""
+        return self.outer.has_memory or self.inner.has_memory
+
+    @property
+    def unsettled(self) -> Missing | None:
+        """The reason of the outer kernel, else that of the inner one."""
+        return self.outer.unsettled if self.outer.unsettled is not None else self.inner.unsettled
+
+    @property
+    def depth(self) -> int:
+        """One more than the deeper of the two: the index of its sum is its own."""
+        return 1 + max(self.outer.depth, self.inner.depth)
+
+    @property
+    def _looked(self) -> Symbol:
+        """r, the step at which the outer kernel looks; a composition inside has another index."""
+        return Symbol(f"r{self.depth}")
+
+    def scale(self, n: Expr) -> Expr:
+        """The outer factor; the inner one stands inside the sum."""
+        return self.outer.scale(n)
+
+    @property
+    def shape(self) -> Composition:
+        """The outer shape over the same inner kernel."""
+        return replace(self, outer=self.outer.shape)
+
+    def scaled(self, factor: Expr) -> Composition:
+        """The factor goes to the outer kernel."""
+        return replace(self, outer=self.outer.scaled(factor))
+
+    def joined(self, other: Kernel) -> Kernel | None:
+        """``c1 * c2 + c1' * c2 = (c1 + c1') * c2``: one inner kernel, outer kernels that join."""
+        same = isinstance(other, Composition) and other.inner == self.inner
+        both = self.outer.joined(other.outer) if isinstance(other, Composition) and same else None
+        return None if both is None else replace(self, outer=both)
+
+    def tidied(self, scalars: Scalars) -> Composition:
+        """Both kernels, tidied."""
+        return Composition(self.outer.tidied(scalars), self.inner.tidied(scalars))
+
+    def weight(self, n: Expr, k: Expr) -> Expr:
+        """``sum_{r=p..n} c1(n, n-r) c2(r, r-p)`` with ``p = n - k``."""
+        r = self._looked
+        summand = self.outer.weight(STEP, STEP - r) * self.inner.weight(r, r - PAST)
+        return _added(summand, r, PAST, STEP, {STEP: n, PAST: n - k})
+
+    def gain(self, n: Expr) -> Expr:
+        """``sum_{r=0..n} c1(n, n-r) gain2(r)``."""
+        r = self._looked
+        summand = self.outer.weight(STEP, STEP - r) * self.inner.gain(r)
+        return _added(summand, r, Integer(0), STEP, {STEP: n})
+
+    def tail(self, n: Expr, s: Expr) -> Expr:
+        """The outer kernel sees the step from theta_s wherever it looks later; up to s it has the whole inner gain.
+
+        ``sum_{r=s+1..n} c1(n, n-r) tail2(r, s) + sum_{r=0..s} c1(n, n-r) gain2(r)``
+        """
+        r = self._looked
+        seen = self.outer.weight(STEP, STEP - r)
+        values = {STEP: n, PAST: s}
+        later = _added(seen * self.inner.tail(r, PAST), r, PAST + 1, STEP, values)
+        return later + _added(seen * self.inner.gain(r), r, Integer(0), PAST, values)
+
+    def power_moment(self, n: Expr, j: int) -> Expr:
+        """``sum_{r=0..n} c1(n, n-r) sum_l C(j, l) (n-r)^(j-l) moment2_l(r)``."""
+        r = self._looked
+        parts = [comb(j, m) * (STEP - r) ** (j - m) * self.inner.power_moment(r, m) for m in range(j + 1)]
+        summand = self.outer.weight(STEP, STEP - r) * Add(*parts)
+        return _added(summand, r, Integer(0), STEP, {STEP: n})
+
+    def factorial_moment(self, j: int) -> Expr:
+        """``f_j = sum_{i=0..j} f_i(c1) f_{j-i}(c2)``, without binomials (mathematics.md section 9)."""
+        return Add(
+            *(self.outer.factorial_moment(i) * self.inner.factorial_moment(j - i) for i in range(j + 1))
+        )
+
+    def limit_weight(self, k: int) -> Expr:
+        """``c(k) = sum_{i=0..k} c1(i) c2(k-i)``."""
+        return Add(*(self.outer.limit_weight(i) * self.inner.limit_weight(k - i) for i in range(k + 1)))
+
+    def transform(self, z: Expr) -> Expr:
+        """``W(z) = W1(z) W2(z)``."""
+        return self.outer.transform(z) * self.inner.transform(z)
+
+    @property
+    def normaliser(self) -> Expr:
+        """The product of the two."""
+        return self.outer.normaliser * self.inner.normaliser
+
+    @property
+    def generators(self) -> tuple[Expr, ...]:
+        """Those of both kernels, each once."""
+        return tuple(dict.fromkeys((*self.outer.generators, *self.inner.generators)))
+
+    def averaged(self, polynomial: Binomials, numbers: Mapping[Expr, Number]) -> Binomials:
+        """One mean after the other: ``E_1[E_2[p]]``."""
+        return self.outer.averaged(self.inner.averaged(polynomial, numbers), numbers)
+
+    def realisation(self) -> Realisation:
+        """The two recursions in series."""
+        return in_series(self.outer.realisation(), self.inner.realisation())
+
+    def limit_realisation(self) -> Realisation:
+        """The two limit recursions in series."""
+        return in_series(self.outer.limit_realisation(), self.inner.limit_realisation())
+
+
+def _added(summand: Expr, r: Symbol, first: Expr, last: Expr, values: Mapping[Symbol, Expr]) -> Expr:
+    """``sum_{r=first..last} summand(r)`` at these values of n and s: written out between numbers, closed, or a Sum."""
+    lower, upper = first.xreplace(values), last.xreplace(values)
+    if lower.is_Integer and upper.is_Integer:
+        placed = summand.xreplace(values)
+        return Add(*(placed.xreplace({r: Integer(step)}) for step in range(int(lower), int(upper) + 1)))
+    closed = _closed(summand, r, first, last)
+    whole = Sum(summand, (r, first, last)) if closed is None else closed
+    return whole.xreplace(values)
+
+
+@lru_cache(maxsize=256)
+def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
+    """``sum_{r=first..last}`` by the exact field, the difference of two sums from 0; None where it does not close."""
+    field = exponential_field([summand], (STEP, PAST, r))
+    element = field.read(summand)
+    if element is None:
+        return None
+    total = field.number(0)
+    for bound, sign in ((last + 1, 1), (first, -1)):
+        index, beyond = bound.as_coeff_Add()[::-1]
+        if index == 0:
+            continue  # an empty sum: nothing stands before r = 0
+        below = definite_sum(field, element, r, index)
+        at_index = field.read(summand.xreplace({r: index})) if beyond else field.number(0)
+        if below is None or at_index is None:
+            return None
+        part = below + at_index
+        total = total + part if sign > 0 else total - part
+    return write(field, total)

@@ -1,0 +1,98 @@
+"""A delay: ``m^(n) = factor(n) g(theta_{n-d})``, the value d steps ago.
+
+Before the start it is the first value, g(theta_0), or 0 for a delay that starts empty.  With ``grad - m`` it makes the
+differences of gradients of Adan, MARS and optimistic gradient descent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import comb
+
+from sympy import Expr, Integer, Max, Min, S
+
+from symmem.method.kernel import Binomials, Kernel, Number
+from symmem.method.realisation import Realisation
+from symmem.method.scaled import Scaled
+
+
+@dataclass(frozen=True)
+class Delay(Scaled):
+    """``c(n, k) = factor(n) [k = min(d, n)]``, or ``factor(n) [k = d]`` where it ``starts_empty``; d >= 1."""
+
+    steps: int
+    starts_empty: bool = False
+
+    @property
+    def decays(self) -> tuple[Expr, ...]:
+        """None: a delay forgets at once."""
+        return ()
+
+    def weight(self, n: Expr, k: Expr) -> Expr:
+        """``factor(n)`` at the lag ``k = min(d, n)``, or ``k = d``; 0 elsewhere."""
+        lag = Integer(self.steps) if self.starts_empty else Min(self.steps, n)
+        return self.scale(n) * (reached(k - lag) - reached(k - lag - 1))
+
+    def gain(self, n: Expr) -> Expr:
+        """``factor(n)``; 0 before an empty start has passed."""
+        return self.power_moment(n, 0)
+
+    def tail(self, n: Expr, s: Expr) -> Expr:
+        """1 for the last d steps; an empty start has seen nothing before n = d."""
+        inside = reached(s - n + self.steps)
+        started = reached(n - self.steps) if self.starts_empty else S.One
+        return self.scale(n) * inside * started
+
+    def power_moment(self, n: Expr, j: int) -> Expr:
+        """``factor(n) min(d, n)^j``; 0 before an empty start has passed."""
+        if self.starts_empty:
+            return self.scale(n) * self.steps**j * reached(n - self.steps)
+        return self.scale(n) * (Min(self.steps, n) ** j if j else S.One)
+
+    def factorial_moment(self, j: int) -> Expr:
+        """``settled C(d, j)``."""
+        return self.limit_scale * comb(self.steps, j)
+
+    def limit_weight(self, k: int) -> Expr:
+        """``settled [k = d]``."""
+        return self.limit_scale if k == self.steps else S.Zero
+
+    def transform(self, z: Expr) -> Expr:
+        """``settled z^d``."""
+        return self.limit_scale * z**self.steps
+
+    def overlap(self, other: Kernel) -> Expr:
+        """``settled c'(d)``: one weight of the other."""
+        return self.limit_scale * other.limit_weight(self.steps)
+
+    @property
+    def normaliser(self) -> Expr:
+        """The limit of the factor: what is left is ``C(d, j)``."""
+        return self.limit_scale
+
+    @property
+    def generators(self) -> tuple[Expr, ...]:
+        """None: the normalised moments are the integers ``C(d, j)``."""
+        return ()
+
+    def averaged(self, polynomial: Binomials, numbers: Mapping[Expr, Number]) -> Binomials:  # noqa: ARG002
+        """``p(k + d)``: d times ``p(k + 1) = p(k) + Delta p(k)``."""
+        result = list(polynomial)
+        for _ in range(self.steps):
+            result = [x + y for x, y in pairwise(result)] + result[-1:]
+        return result
+
+    def realisation(self) -> Realisation:
+        """The last d + 1 values of g, the newest first; m is the oldest of them."""
+        size = self.steps + 1
+        shift = tuple(tuple(S.One if j == i - 1 else S.Zero for j in range(size)) for i in range(size))
+        newest = (S.One,) + (S.Zero,) * self.steps
+        oldest = (S.Zero,) * self.steps + (self.factor,)
+        return Realisation(shift, newest, oldest, ((S.Zero if self.starts_empty else S.One),) * size)
+
+
+def reached(lead: Expr) -> Expr:
+    """1 for an integer ``lead >= 0``, else 0; in maxima and minima, which every reader of a formula knows."""
+    return Max(0, Min(1, lead + 1))

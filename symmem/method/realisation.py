@@ -1,0 +1,83 @@
+"""A kernel as a linear recursion: what code keeps while the method runs, and what noise is summed with.
+
+    x <- A x + B g,      m = C x,      before the step n = 0:  x = first g(theta_0)
+
+A sum of kernels stands side by side, a memory of a memory in series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sympy import Add, Expr, Integer, Matrix, S, eye
+from sympy.matrices.dense import MutableDenseMatrix
+
+from symmem.algebra.atoms import STEP
+
+
+@dataclass(frozen=True)
+class Realisation:
+    """The entries may depend on n, the step that is being made; ``first`` is 0 for a state that starts empty."""
+
+    A: tuple[tuple[Expr, ...], ...]
+    B: tuple[Expr, ...]
+    C: tuple[Expr, ...]
+    first: tuple[Expr, ...]
+
+
+def side_by_side(realisations: Sequence[Realisation]) -> Realisation:
+    """The realisation of a sum: all states at once, and m the sum of what they give."""
+    total = sum(len(each.B) for each in realisations)
+    rows: list[tuple[Expr, ...]] = []
+    for each in realisations:
+        before = (S.Zero,) * len(rows)
+        after = (S.Zero,) * (total - len(rows) - len(each.B))
+        rows += [(*before, *row, *after) for row in each.A]
+    return Realisation(
+        tuple(rows),
+        tuple(entry for each in realisations for entry in each.B),
+        tuple(entry for each in realisations for entry in each.C),
+        tuple(entry for each in realisations for entry in each.first),
+    )
+
+
+def in_series(outer: Realisation, inner: Realisation) -> Realisation:
+    """The outer recursion fed with what the inner one gives at the same step, ``y = C2 (A2 x2 + B2 g)``."""
+    read = [_dot(inner.C, [row[j] for row in inner.A]) for j in range(len(inner.B))]
+    through = _dot(inner.C, inner.B)
+    rows = [(*row, *(b * entry for entry in read)) for row, b in zip(outer.A, outer.B, strict=True)]
+    rows += [((S.Zero,) * len(outer.B) + row) for row in inner.A]
+    # A state of the outer one that starts with the first value starts with y at n = 0.
+    updated = [_dot(row, inner.first) + b for row, b in zip(inner.A, inner.B, strict=True)]
+    start = _dot(inner.C, updated).xreplace({STEP: Integer(0)})
+    return Realisation(
+        tuple(rows),
+        (*(b * through for b in outer.B), *inner.B),
+        (*outer.C, *(S.Zero for _ in inner.C)),
+        (*(entry * start for entry in outer.first), *inner.first),
+    )
+
+
+def overlap_of(left: Realisation, right: Realisation) -> Expr:
+    """``sum_k (C A^k B)(C' A'^k B') = (C x C') (1 - A x A')^(-1) (B x B')``, x the tensor product."""
+    a, other = Matrix(left.A), Matrix(right.A)
+    product = _tensor(a, other)
+    forces = _tensor(Matrix(left.B), Matrix(right.B))
+    readers = _tensor(Matrix(left.C), Matrix(right.C))
+    solution = (eye(product.rows) - product).LUsolve(forces)
+    value: Expr = (readers.T * solution)[0]
+    return value.cancel()
+
+
+def _tensor(left: MutableDenseMatrix, right: MutableDenseMatrix) -> MutableDenseMatrix:
+    rows = [
+        [x * y for x in left.row(i) for y in right.row(j)]
+        for i in range(left.rows)
+        for j in range(right.rows)
+    ]
+    return Matrix(rows)
+
+
+def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:
+    return Add(*(x * y for x, y in zip(left, right, strict=True)))

@@ -1,0 +1,133 @@
+"""Numbers as a person reads them: long fractions as decimals.  For text and LaTeX; data stay exact.
+
+Before structure.py: `shown` is applied to an expression that a person will read, not to data.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sympy import Expr, Float, Mul, Pow, Rational
+
+from symmem.algebra.atoms import STEP, is_scalar
+from symmem.notation.formula import Decimal, Formula, Fraction, Number, negated
+
+MOST_DIGITS = 12
+"""A number with more digits than this is shown as a decimal."""
+
+SIGNIFICANT = 10
+"""So many digits such a decimal has."""
+
+_BITS_PER_DIGIT = 3.3219280948873626
+
+
+def shown(expression: Expr) -> Expr:
+    """The expression with its long numbers rounded; where there is none, 0.999 for the fraction 999/1000."""
+    rounded = _rounded(expression)
+    return rounded if rounded != expression else _with_short_decimals(expression)
+
+
+def digits(value: Rational) -> int:
+    """How many digits numerator and denominator have, but for the zeros of a power of ten below."""
+    above, below = (round(int(part).bit_length() / _BITS_PER_DIGIT) for part in (abs(value.p), value.q))
+    return above if _is_power_of_ten(value.q) else above + below
+
+
+@contextmanager
+def long_integers() -> Iterator[None]:
+    """Inside, integers of any length are written: a shield against strangers' text, not against our results."""
+    longest = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(longest)
+
+
+def power_digits(expression: Expr, step: int) -> int:
+    """About the most digits of a number ``c**(a n + b)`` of the expression at n = ``step``."""
+    most = 0
+    for power in expression.atoms(Pow):
+        if power.base.is_Rational and STEP in power.exp.free_symbols:
+            exponent = power.exp.xreplace({STEP: Rational(step)})
+            size = max(abs(int(power.base.p)), int(power.base.q)).bit_length() / _BITS_PER_DIGIT
+            most = max(most, int(size * abs(exponent)) if exponent.is_Number else 0)
+    return most
+
+
+def decimal(value: Rational) -> str:
+    """A number as a person types it where that is exact, 0.9 or 1e-8; else the fraction, or ten digits."""
+    typed = re.sub(r"e([+-])0*", r"e\1", f"{float(value):.12g}").replace("e+", "e")
+    if Rational(typed) == value:
+        return typed
+    return str(value) if digits(value) <= MOST_DIGITS else str(Float(value, SIGNIFICANT))
+
+
+def number_formula(value: Rational | float) -> Formula:
+    """An exact number as a person types it, 0.9 or 1e-8, else as a fraction or ten digits; a float by six."""
+    if value < 0:
+        return negated(number_formula(-value))
+    if isinstance(value, float):
+        return _split(f"{value:.6g}")
+    typed = decimal(value)
+    if value.q != 1 and typed == str(value):
+        return Fraction(Number(int(value.p)), Number(int(value.q)))
+    return _split(typed)
+
+
+def decimal_formula(value: Float) -> Formula:
+    """The digits that SymPy shows of a positive number."""
+    return _split(str(value))
+
+
+def _split(typed: str) -> Formula:
+    mantissa, _, exponent = typed.partition("e")
+    return Decimal(mantissa, int(exponent or 0))
+
+
+def _rounded(expression: Expr) -> Expr:
+    if isinstance(expression, Rational):
+        return Float(expression, SIGNIFICANT) if digits(expression) > MOST_DIGITS else expression
+    if isinstance(expression, Pow):
+        return Pow(_rounded(expression.base), expression.exp)
+    if not expression.args:
+        return expression
+    arguments = [
+        _rounded(argument) if isinstance(argument, Expr) else argument for argument in expression.args
+    ]
+    return expression if list(expression.args) == arguments else expression.func(*arguments)
+
+
+def _with_short_decimals(expression: Expr) -> Expr:
+    """999/1000 as 0.999, but for a numeric power, and beside a vector: notation knows |grad|^2 + 3/1000."""
+    if isinstance(expression, Rational):
+        return _short_decimal(expression)
+    if isinstance(expression, Pow):
+        free = bool(expression.exp.free_symbols)
+        base = expression.base
+        inside = base if isinstance(base, Rational) and not free else _with_short_decimals(base)
+        return Pow(inside, expression.exp)
+    if not expression.args:
+        return expression
+    kept = () if isinstance(expression, Mul) or is_scalar(expression) else (Rational,)
+    arguments = [
+        _with_short_decimals(argument)
+        if isinstance(argument, Expr) and not isinstance(argument, kept)
+        else argument
+        for argument in expression.args
+    ]
+    return expression if list(expression.args) == arguments else expression.func(*arguments)
+
+
+def _short_decimal(value: Rational) -> Expr:
+    if value.q < 1000 or abs(value.p) == 1 or not _is_power_of_ten(value.q):
+        return value
+    return Float(decimal(value), len(str(abs(value.p))))
+
+
+def _is_power_of_ten(value: int) -> bool:
+    size = round((int(value).bit_length() - 1) / _BITS_PER_DIGIT)
+    return any(int(value) == 10**exponent for exponent in (size, size + 1))

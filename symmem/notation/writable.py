@@ -1,0 +1,67 @@
+"""Whatever can be written -> formula tree: expressions by structure.py, and results that are no expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from sympy import Expr, oo
+
+from symmem.algebra.intervals import Interval as Range
+from symmem.algebra.results import Bound, Named, Regime, Start
+from symmem.notation.decimals import number_formula
+from symmem.notation.formula import Atom, Formula, Number, negated
+from symmem.notation.statement import (
+    ZERO,
+    BigO,
+    Indexed,
+    Interval,
+    Iterate,
+    Letter,
+    Tends,
+    added,
+    series,
+)
+from symmem.notation.structure import read
+from symmem.notation.symbols import Functions
+
+Writable: TypeAlias = Expr | Bound | Regime | Range | Named | Start | Formula
+"""What the notation room spells: an expression, what stands in a sentence, or a formula as it is."""
+
+
+def formula_of(written: Writable, names: Mapping[str, str], functions: Functions) -> Formula:
+    """Whatever can be written, as a formula."""
+    if isinstance(written, Formula):
+        return written
+    match written:
+        case Bound(size):
+            return BigO(read(size, names, functions))
+        case Regime(small):
+            return Tends(tuple(Atom(symbol.name) for symbol in small), Number(0))
+        case Range():
+            return interval_formula(written)
+        case Named(letter, index):
+            return _named(letter, index)
+        case Start(shifts):
+            origin = Iterate(ZERO)
+            return added(origin, series("d", range(1, shifts + 1))) if shifts else origin
+    return read(written, names, functions)
+
+
+def interval_formula(interval: Range) -> Formula:
+    lower, upper = _end(interval.lower), _end(interval.upper)
+    return Interval(lower, upper, interval.lower_open, interval.upper_open)
+
+
+def _end(end: Expr) -> Formula:
+    if end in (oo, -oo):
+        return Atom("oo") if end > 0 else negated(Atom("oo"))
+    return number_formula(end)
+
+
+def _named(letter: str, index: str | int | None) -> Formula:
+    """``Phi``, ``g_l``, ``d_1``; theta with an index is an iterate."""
+    if index is None:
+        return Letter(letter)
+    below = Number(index) if isinstance(index, int) else Letter(index)
+    return Iterate(below) if letter == "theta" else Indexed(Letter(letter), below)

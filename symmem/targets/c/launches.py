@@ -1,0 +1,105 @@
+"""Program -> launches: which passes a function of the C interface runs, over which vectors.
+
+memoryless   F                     direction    the vectors whose products with the Hessian are asked for
+correction   M, from products hv   step         theta - lr (F + M), in place
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from sympy import Symbol
+
+from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.results import Missing
+from symmem.program.products import direction_name, product_symbol
+from symmem.program.program import Program, Routine, Variants
+from symmem.targets.c.numbers import coefficients
+from symmem.targets.c.passes import Pass, pass_of
+
+ROLES = ("memoryless", "direction", "correction", "step")
+Form = Callable[[Variants], Routine | Missing]
+
+
+def at_limit(variants: Variants) -> Routine | Missing:
+    return variants.limit
+
+
+def at_finite_step(variants: Variants) -> Routine | Missing:
+    return variants.finite
+
+
+FORMS: Mapping[str, Form] = {"limit": at_limit, "finite": at_finite_step}
+
+
+def directions(program: Program) -> tuple[Variants, ...]:
+    """The routines of the directions, in order."""
+    names = (direction_name(position) for position in range(1, len(program.routines) + 1))
+    return tuple(program[name] for name in names if name in program)
+
+
+def products(program: Program, form: Form) -> int:
+    """How many products with the Hessian a form asks for."""
+    return sum(isinstance(form(each), Routine) for each in directions(program))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A pass over vectors, as it is called: the function of its numbers, and pointers by their names in C."""
+
+    numbers: str
+    work: str
+    count: int
+    vectors: tuple[str, ...]
+    out: str
+
+    def same_loop(self, other: Launch) -> bool:
+        """Whether the two differ in their numbers alone."""
+        return (self.work, self.count, self.vectors, self.out) == (
+            other.work, other.count, other.vectors, other.out)  # fmt: skip
+
+
+@dataclass
+class Parts:
+    """The passes and the functions of numbers that the launches use, each written once."""
+
+    program: Program
+    fields: Mapping[Symbol, str]
+    passes: dict[Pass, str] = field(default_factory=dict)
+    numbers: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def launches(self, role: str, form: str) -> tuple[Launch, ...] | Missing:
+        """What a function of the interface launches in one form."""
+        chosen, program = FORMS[form], self.program
+        first = chosen(program["memoryless"])
+        if isinstance(first, Missing):
+            return first
+        wanted = directions(program) if role == "direction" else (program[role],)
+        routines = [routine for routine in map(chosen, wanted) if isinstance(routine, Routine)]
+        out = "theta" if role == "step" else "out"
+        return tuple(
+            self._launch(role, form, pass_of(routine), _behind(out, position))
+            for position, routine in enumerate(routines)
+        )
+
+    def _launch(self, role: str, form: str, work: Pass, out: str) -> Launch:
+        lines = coefficients(work, self.fields)
+        # What is computed before the loop does not tell two loops apart, nor do the names of its numbers.
+        loop = Pass((), work.inside, work.vectors, work.numbers)
+        name = self.passes.setdefault(loop, _unused(role, self.passes.values()))
+        numbers = self.numbers.setdefault(lines, _unused(f"{role}_{form}_numbers", self.numbers.values()))
+        places = {THETA: "theta", GRAD: "grad"}
+        given = range(len(directions(self.program)))
+        places |= {product_symbol(position + 1): _behind("hv", position) for position in given}
+        return Launch(numbers, name, len(work.numbers), tuple(places[each] for each in work.vectors), out)
+
+
+def _behind(start: str, position: int) -> str:
+    """One of several vectors that lie one after another."""
+    return f"{start} + {position} * count" if position else start
+
+
+def _unused(stem: str, taken: Collection[str]) -> str:
+    names = (stem if k == 1 else f"{stem}{k}" for k in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)

@@ -1,0 +1,86 @@
+"""The numbers of a pass as lines of C: computed once in a call, in double.
+
+The parameters are read where they lie, ``params->beta1``; every other name is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sympy import Expr, Symbol
+
+from symmem.algebra.atoms import LR, STEP
+from symmem.program.scope import Scope
+from symmem.program.statements import Assignment, Loop, Scalars, Statement
+from symmem.targets.c.passes import Pass
+from symmem.targets.c.printing import NUMBER, CPrinter
+from symmem.targets.printing import SourcePrinter, fitted, part_names
+
+INDENT = "    "
+WIDTH = 100
+OWN_NAMES = ("numbers", "params", "vectors", "result", "lanes", "root", "i")
+"""The arguments of the written functions, and the index of their loops over entries."""
+
+
+class NumberWriter:
+    """Writes numbers in double; ``names`` spells their symbols."""
+
+    def __init__(self, names: Callable[[Symbol], str]) -> None:
+        self._names = names
+        self._printer = CPrinter(NUMBER, names=names)
+        self._parts = part_names()
+
+    def statements(self, statements: Iterable[Statement]) -> list[str]:
+        lines: list[str] = []
+        for statement in statements:
+            if isinstance(statement, Scalars):
+                lines += self.assignments(statement.assignments)
+            else:
+                assert isinstance(statement, Loop)
+                result = self._names(statement.result)
+                added = f"{result} += {self._names(statement.term)};"
+                lines.append(f"double {result} = 0;")
+                lines += self.loop(statement, [*self.statements(statement.body), added])
+        return lines
+
+    def assignments(self, assignments: Iterable[Assignment]) -> list[str]:
+        lines: list[str] = []
+        for name, value in assignments:
+            lines += declared("double", name, value, self._printer, self._parts)
+        return lines
+
+    def loop(self, loop: Loop, body: Sequence[str]) -> list[str]:
+        """``for`` over the past steps whose weight counts; steps are whole numbers, exact as doubles."""
+        index, stop = self._names(loop.index), self._printer.source(loop.stop)
+        first = self._printer.source(loop.first)
+        if loop.decay is not None:
+            first = f"symmem_oldest({first}, {stop}, {self._printer.source(loop.decay)})"
+        head = f"for (double {index} = {first}; {index} < {stop}; {index} += 1) {{"
+        return [head, *indented(body), "}"]
+
+
+def coefficients(work: Pass, fields: Mapping[Symbol, str]) -> tuple[str, ...]:
+    """The lines that fill the array ``numbers`` of a pass from ``params``, ``n`` and ``lr``."""
+    own = Scope((STEP.name, LR.name), words=OWN_NAMES)
+
+    def names(symbol: Symbol) -> str:
+        return f"params->{fields[symbol]}" if symbol in fields else own.name(symbol)
+
+    filled = [f"numbers[{k}] = {names(number)};" for k, number in enumerate(work.numbers)]
+    return (*NumberWriter(names).statements(work.before), *filled)
+
+
+def declared(
+    kind: str, name: Symbol, value: Expr, printer: SourcePrinter, fresh: Callable[[], Symbol]
+) -> list[str]:
+    """``const kind name = value;``, with parts of a long value declared before it."""
+    start = f"const {kind} "
+    width = WIDTH - 2 * len(INDENT) - len(start) - len(";")
+    before, short = fitted(value, printer, fresh, width - len(f"{printer.source(name)} = "), width)
+    return [
+        f"{start}{printer.source(each)} = {printer.source(part)};" for each, part in (*before, (name, short))
+    ]
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    return [INDENT + line for line in lines]

@@ -1,0 +1,175 @@
+/*
+ * Loops over vectors of one type, REAL: blocks of entries, the repair of those that are not finite, stores
+ * past the caches, and threads. They stand here once for each type.
+ */
+struct TYPED(job) {
+    const double *numbers;
+    const REAL *vectors[SYMMEM_VECTORS];
+    REAL *out;
+    size_t count;
+    size_t lead;   /* entries before the first full line of `out` */
+    bool in_range; /* the coefficients are numbers that the fast loop can hold */
+    bool stream;
+};
+
+typedef void TYPED(runner)(const struct TYPED(job) *job, size_t begin, size_t end);
+typedef void TYPED(block)(const double *numbers, const REAL *const *vectors,
+    REAL *restrict result, size_t lanes, symmem_root *root);
+typedef bool TYPED(finite)(const REAL *values, size_t lanes);
+typedef void TYPED(store)(REAL *out, const REAL *values, size_t lanes, bool stream);
+
+static SYMMEM_RARE void TYPED(repair)(symmem_formula *formula, const double *numbers,
+    const REAL *const *vectors, size_t given, REAL *result, size_t lanes, bool all)
+{
+    for (size_t i = 0; i < lanes; ++i) {
+        if (all || result[i] - result[i] != 0) {
+            long double entry[SYMMEM_VECTORS];
+            for (size_t k = 0; k < given; ++k) {
+                entry[k] = vectors[k][i];
+            }
+            result[i] = (REAL)extended(formula, numbers, entry, given);
+        }
+    }
+}
+
+/* Whether a full run of entries is finite. Sums are: a sum that overflows only costs a closer look. */
+static SYMMEM_INLINE bool TYPED(finite_base)(const REAL *values, size_t lanes)
+{
+#if SYMMEM_HAS_SSE2
+    REGISTER sum = SSE(setzero)();
+    for (size_t i = 0; i < lanes; i += LINE / 4) {
+        sum = SSE(add)(sum, SSE(load)(values + i));
+    }
+    const REGISTER rest = SSE(sub)(sum, sum); /* NaN where the sum is not finite */
+    return SSE(movemask)(SSE(cmpunord)(rest, rest)) == 0;
+#else
+    for (size_t i = 0; i < lanes; ++i) {
+        if (values[i] - values[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+#endif
+}
+
+/* A full run of entries; `out` is aligned to a line where the stores go past the caches. */
+static SYMMEM_INLINE void TYPED(store_base)(REAL *out, const REAL *values, size_t lanes, bool stream)
+{
+#if SYMMEM_HAS_SSE2
+    for (size_t i = 0; i < lanes; i += LINE / 4) {
+        const REGISTER part = SSE(load)(values + i);
+        if (stream) {
+            SSE(stream)(out + i, part);
+        } else {
+            SSE(storeu)(out + i, part);
+        }
+    }
+#else
+    (void)stream;
+    memcpy(out, values, lanes * sizeof *out);
+#endif
+}
+
+#if SYMMEM_HAS_WIDE
+/* The same with wide registers. */
+SYMMEM_WIDE static SYMMEM_INLINE bool TYPED(finite_wide)(const REAL *values, size_t lanes)
+{
+    WIDE_REGISTER sum = AVX(setzero)();
+    for (size_t i = 0; i < lanes; i += LINE / 2) {
+        sum = AVX(add)(sum, AVX(load)(values + i));
+    }
+    const WIDE_REGISTER rest = AVX(sub)(sum, sum);
+    return AVX(movemask)(AVX(cmp)(rest, rest, _CMP_UNORD_Q)) == 0;
+}
+
+SYMMEM_WIDE static SYMMEM_INLINE void TYPED(store_wide)(REAL *out, const REAL *values, size_t lanes, bool stream)
+{
+    for (size_t i = 0; i < lanes; i += LINE / 2) {
+        const WIDE_REGISTER part = AVX(load)(values + i);
+        if (stream) {
+            AVX(stream)(out + i, part);
+        } else {
+            AVX(storeu)(out + i, part);
+        }
+    }
+}
+#endif
+
+static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite, TYPED(store) *store,
+    symmem_root *root, symmem_formula *formula, size_t given, size_t lanes, const struct TYPED(job) *job,
+    size_t begin, size_t end)
+{
+    _Alignas(64) REAL values[SYMMEM_LONG_LANES];
+    double numbers[SYMMEM_NUMBERS];
+    memcpy(numbers, job->numbers, sizeof numbers);
+    const bool in_range = job->in_range, stream = job->stream;
+    for (size_t at = begin, next; at < end; at = next) {
+        const REAL *vectors[SYMMEM_VECTORS] = {NULL};
+        for (size_t k = 0; k < given; ++k) {
+            vectors[k] = job->vectors[k] + at;
+        }
+        next = at < job->lead ? job->lead : at + lanes;
+        next = next < end ? next : end;
+        const size_t here = next - at;
+        if (here < lanes) {
+            block(numbers, vectors, values, here, root);
+            TYPED(repair)(formula, numbers, vectors, given, values, here, !in_range);
+            memcpy(job->out + at, values, here * sizeof *values);
+            continue;
+        }
+        block(numbers, vectors, values, lanes, root);
+        if (!(in_range && finite(values, lanes))) {
+            TYPED(repair)(formula, numbers, vectors, given, values, lanes, !in_range);
+        }
+        for (size_t k = 0; k < given; ++k) {
+            for (size_t i = 0; i < lanes; i += LINE) {
+                SYMMEM_PREFETCH((const void *)((uintptr_t)(vectors[k] + i) + SYMMEM_AHEAD));
+            }
+        }
+        store(job->out + at, values, lanes, stream);
+    }
+#if SYMMEM_HAS_SSE2
+    if (stream) {
+        _mm_sfence();
+    }
+#endif
+}
+
+static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, const double *numbers,
+    size_t known, const REAL *const *vectors, size_t given, REAL *out, size_t count)
+{
+    struct TYPED(job) job = {.numbers = numbers, .out = out, .count = count, .in_range = true};
+    bool apart = true;
+    for (size_t k = 0; k < given; ++k) {
+        job.vectors[k] = vectors[k];
+        apart = apart && vectors[k] != out;
+    }
+    for (size_t k = 0; k < known; ++k) {
+        const double size = fabs(numbers[k]);
+        job.in_range = job.in_range && (size == 0 || (size > SMALLEST && size < LARGEST));
+    }
+    job.stream = SYMMEM_HAS_SSE2 && apart && count * sizeof *out >= SYMMEM_STREAM_BYTES;
+    job.lead = job.stream ? (64 - (uintptr_t)out % 64) % 64 / sizeof *out : 0;
+    TYPED(runner) *const runner = has_wide() ? wide : base;
+    const ptrdiff_t chunks = (ptrdiff_t)(count / SYMMEM_CHUNK + 1);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) if (count >= SYMMEM_PARALLEL_ENTRIES)
+#endif
+    for (ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
+        const size_t begin = chunk == 0 ? 0 : job.lead + (size_t)chunk * SYMMEM_CHUNK;
+        const size_t end = job.lead + ((size_t)chunk + 1) * SYMMEM_CHUNK;
+        if (begin < count) {
+            runner(&job, begin, end < count ? end : count);
+        }
+    }
+}
+
+#undef REAL
+#undef TYPED
+#undef LINE
+#undef SMALLEST
+#undef LARGEST
+#undef REGISTER
+#undef WIDE_REGISTER
+#undef SSE
+#undef AVX

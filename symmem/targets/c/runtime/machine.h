@@ -1,0 +1,53 @@
+/* What differs between compilers and machines, and how much is taken at a time. */
+#if defined(__GNUC__)
+#define SYMMEM_INLINE inline __attribute__((always_inline, unused))
+#define SYMMEM_RARE __attribute__((noinline, cold))
+#define SYMMEM_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define SYMMEM_INLINE inline
+#define SYMMEM_RARE
+#define SYMMEM_PREFETCH(address) ((void)(address))
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(SYMMEM_PORTABLE)
+#include <immintrin.h>
+#define SYMMEM_HAS_WIDE 1
+#define SYMMEM_WIDE __attribute__((target("avx2,fma")))
+#else
+#define SYMMEM_HAS_WIDE 0
+#define SYMMEM_WIDE
+#endif
+
+#if defined(__SSE2__) && !defined(SYMMEM_PORTABLE)
+#include <emmintrin.h>
+#define SYMMEM_HAS_SSE2 1
+#else
+#define SYMMEM_HAS_SSE2 0
+#endif
+
+/* A result of so many bytes would only push everything else out of the caches: it goes past them. */
+#ifndef SYMMEM_STREAM_BYTES
+#define SYMMEM_STREAM_BYTES ((size_t)4194304)
+#endif
+
+/* Fewer entries than this are not worth the start of threads. */
+#ifndef SYMMEM_PARALLEL_ENTRIES
+#define SYMMEM_PARALLEL_ENTRIES ((size_t)32768)
+#endif
+
+enum {
+    SYMMEM_LANES_f64 = 32,   /* entries treated at a time: they stay in the nearest cache */
+    SYMMEM_LANES_f32 = 64,
+    SYMMEM_LONG_LANES = 256, /* the same where a sum over past steps computes coefficients between */
+    SYMMEM_CHUNK = 16384,    /* entries that a thread takes at a time */
+    SYMMEM_AHEAD = 2048      /* bytes that are fetched before they are needed */
+};
+
+static bool has_wide(void)
+{
+#if SYMMEM_HAS_WIDE
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}

@@ -1,0 +1,131 @@
+"""The small functions of the emitted JAX module: those that it needs are copied into it, word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from symmem.program.tolerance import TOLERANCE_BITS
+
+
+class MemorylessState(NamedTuple):
+    count: jax.Array
+
+
+def _transformation(
+    update_and_correction: tuple[Callable[..., Any], Callable[..., Any]],
+    contractions: int,
+    learning_rate: Any,
+    limit: bool,
+    functions: Sequence[Callable[..., Any]],
+    parameters: Mapping[str, Any],
+) -> Any:
+    """The optax transformation; the loss's derivatives are taken along vectors."""
+    import optax
+
+    memoryless, correction = update_and_correction
+    along = [_with_derivatives(function) for function in functions]
+    opaque = [each for each in along for _ in range(contractions + 1)]
+
+    def init(params: Any) -> MemorylessState:
+        return MemorylessState(count=jnp.zeros([], jnp.int32))
+
+    def update(
+        updates: Any,
+        state: MemorylessState,
+        params: Any = None,
+        *,
+        value_fn: Callable[..., Any] | None = None,
+        **extra_args: Any,
+    ) -> tuple[Any, MemorylessState]:
+        if params is None or value_fn is None:
+            raise ValueError("give update params and value_fn, the loss of params")
+        lr = learning_rate(state.count) if callable(learning_rate) else learning_rate
+        settings = {"n": None if limit else state.count, **parameters}
+        loss_terms = [_with_derivatives(jax.grad(value_fn))] * contractions
+        first = memoryless(params, lambda theta: updates, *opaque, **settings)
+        given = (lambda theta: updates, *loss_terms, *opaque)
+        change = correction(params, *given, lr=lr, **settings)
+        moved = jax.tree.map(lambda f, m: -lr * (f + m), first, change)
+        return moved, MemorylessState(count=state.count + 1)
+
+    return optax.GradientTransformationExtraArgs(init, update)
+
+
+def _with_derivatives(field: Callable[..., Any]) -> Callable[..., Any]:
+    """(x, v, ...) -> the derivative of the field at x along every v in turn."""
+
+    def along(x: Any, *directions: Any) -> Any:
+        if not directions:
+            return field(x)
+        *rest, last = directions
+        return jax.jvp(lambda y: along(y, *rest), (x,), (last,))[1]
+
+    return along
+
+
+def _check_step(n: Any) -> None:
+    if _is_known(n) and n is not None and (n != int(n) or n < 0):
+        raise ValueError(f"n = {n!r}: steps count from 0; n=None is the limit")
+
+
+def _is_known(value: Any) -> bool:
+    return not isinstance(value, jax.Array | jax.core.Tracer)
+
+
+def _array(theta: Any) -> Any:
+    def real(leaf: Any) -> jax.Array:
+        leaf = jnp.asarray(leaf)
+        if jnp.iscomplexobj(leaf):
+            raise TypeError("theta is complex; give its real and imaginary parts")
+        return leaf if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf.astype(float)
+
+    return jax.tree.map(real, theta)
+
+
+def _like(theta: Any, values: Any) -> Any:
+    """What a function of the caller's returned, as a tree like theta."""
+
+    def leaf(like: jax.Array, value: Any) -> jax.Array:
+        value = jnp.asarray(value, like.dtype)
+        if value.shape != like.shape:
+            raise ValueError(f"a function returned {value.shape}, not {like.shape}")
+        return value
+
+    return jax.tree.map(leaf, theta, values)
+
+
+def _entrywise(
+    function: Callable[..., Any],
+    theta: Any,
+    vectors: Sequence[Any],
+    scalars: Sequence[Any],
+) -> Any:
+    """function(*vectors, *scalars), leaf by leaf, in the types of theta."""
+
+    def leaf(like: jax.Array, *parts: jax.Array) -> jax.Array:
+        return jnp.full_like(like, function(*parts, *scalars))
+
+    return jax.tree.map(leaf, theta, *vectors)
+
+
+def _zeros(theta: Any) -> Any:
+    return jax.tree.map(jnp.zeros_like, theta)
+
+
+def _add(left: Any, right: Any) -> Any:
+    return jax.tree.map(jnp.add, left, right)
+
+
+def _total(vector: Any) -> Any:
+    return sum(jnp.sum(leaf) for leaf in jax.tree.leaves(vector))
+
+
+def _oldest(first: Any, stop: Any, decay: Any) -> jax.Array:
+    """The first step with decay**(stop - step) >= 2**-TOLERANCE_BITS."""
+    terms = jnp.ceil(-TOLERANCE_BITS * jnp.log(2.0) / jnp.log(decay))
+    count = jnp.where(decay > 0.0, terms, 0.0).astype(jnp.asarray(stop).dtype)
+    return jnp.maximum(first, stop - count)

@@ -1,0 +1,84 @@
+"""The small functions of the emitted NumPy module: those that it needs are copied into it, word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symmem.program.tolerance import TOLERANCE_BITS
+
+Array = np.ndarray[Any, Any]
+BLOCK = 16384  # entries treated at a time, so that they stay in the cache of a core
+
+
+def _array(theta: Any) -> Array:
+    theta = np.asarray(theta)
+    if np.iscomplexobj(theta):
+        raise TypeError("theta is complex; give its real and imaginary parts")
+    return theta if np.issubdtype(theta.dtype, np.floating) else theta.astype(float)
+
+
+def _like(theta: Array, values: Any) -> Array:
+    """What a function of the caller's returned, as an array like theta."""
+    values = np.asarray(values, dtype=theta.dtype)
+    if values.shape != theta.shape:
+        raise ValueError(f"a function returned {values.shape}, not {theta.shape}")
+    return values
+
+
+def _entrywise(
+    function: Callable[..., Array],
+    theta: Array,
+    vectors: Sequence[Array],
+    scalars: Sequence[float],
+    out: Array | None = None,
+) -> Array:
+    """function(*vectors, *scalars), block by block where the arrays are large."""
+    if out is None:
+        out = np.empty_like(theta)
+    elif out.shape != theta.shape or out.dtype != theta.dtype:
+        raise ValueError(f"out is not like theta: {theta.dtype}, {theta.shape}")
+    if out.size <= BLOCK or not _can_be_cut(out, vectors):
+        out[...] = function(*vectors, *scalars)
+        return out
+    flat, target = [vector.reshape(-1) for vector in vectors], out.reshape(-1)
+    for start in range(0, out.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        target[block] = function(*(vector[block] for vector in flat), *scalars)
+    return out
+
+
+def _can_be_cut(out: Array, vectors: Sequence[Array]) -> bool:
+    """Whether blocks are views, and none is overwritten before it is read."""
+    arrays = (out, *vectors)
+    if not all(array.flags.c_contiguous for array in arrays):
+        return False
+    shared = [vector for vector in vectors if np.may_share_memory(out, vector)]
+    return all(vector.ctypes.data == out.ctypes.data for vector in shared)
+
+
+def _zeros(theta: Array) -> Array:
+    return np.zeros_like(theta)
+
+
+def _total(vector: Array) -> float:
+    """The sum of the entries, added up in float64."""
+    return float(np.sum(vector, dtype=np.float64))
+
+
+def _steps(first: int, stop: int) -> Array:
+    return np.arange(first, stop, dtype=np.float64)
+
+
+def _added(terms: Array) -> float:
+    return float(np.sum(terms))
+
+
+def _oldest(first: int, stop: int, decay: float) -> int:
+    """The first step with decay**(stop - step) >= 2**-TOLERANCE_BITS."""
+    if decay <= 0.0:
+        return stop
+    terms = -TOLERANCE_BITS * np.log(2.0) / np.log(decay)
+    return max(first, stop - int(np.ceil(terms)))

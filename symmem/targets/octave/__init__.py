@@ -1,0 +1,1 @@
+"""The Octave target, which MATLAB reads too."""

@@ -1,0 +1,46 @@
+"""Code that does not vary with the optimizer: named parts of a Python file, copied word for word."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from symmem.program.program import Need
+
+
+@dataclass(frozen=True)
+class Helpers:
+    """A file of small functions: those that every module has, and those that it has where it needs them."""
+
+    file: Path
+    always: tuple[str, ...]
+    needed: Mapping[Need, tuple[str, ...]] = field(default_factory=dict)
+
+    def chosen(self, needs: Collection[Need]) -> list[str]:
+        """The source of each function, in the order of the file."""
+        names = {*self.always, *(name for need in needs for name in self.needed.get(need, ()))}
+        return copied(self.file, names)
+
+
+def copied(file: Path, names: Collection[str]) -> list[str]:
+    """The source of the named functions, classes and values at the top level of a file, in its order."""
+    source = file.read_text(encoding="utf-8")
+    found = {}
+    for node in ast.parse(source).body:
+        name = _name(node)
+        if name in names:
+            found[name] = ast.get_source_segment(source, node)
+    missing = set(names) - set(found)
+    assert not missing, f"{file.name} has no {missing}"
+    return [text for text in found.values() if text is not None]
+
+
+def _name(node: ast.stmt) -> str | None:
+    """What a statement at the top level gives a name to."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return node.name
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return None

@@ -1,0 +1,77 @@
+"""Calls, signatures and values in lines of Python, as a formatter leaves them at 88 columns and at 110.
+
+Who writes code makes records and lists of arguments; here they get their line breaks, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sympy import Expr, Symbol
+
+from symmem.program.statements import Assignment
+from symmem.targets.printing import fitted
+from symmem.targets.python.printing import PythonPrinter
+
+WIDTH = 88
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entries between brackets, which are an argument of a call; a tuple of one has a comma."""
+
+    entries: tuple[str, ...]
+    brackets: str = "()"
+
+    def __str__(self) -> str:
+        single = self.brackets == "()" and len(self.entries) == 1
+        return f"{self.brackets[0]}{', '.join(self.entries)}{',' if single else ''}{self.brackets[1]}"
+
+
+Argument = str | Group
+
+
+def call(target: str, name: str, arguments: Sequence[Argument], width: int) -> list[str]:
+    """``target name(arguments)``: on one line, else one argument a line with a comma after the last."""
+    line = f"{target}{name}({', '.join(map(str, arguments))})"
+    if len(line) <= width:
+        return [line]
+    inner = [line for argument in arguments for line in _argument(argument, width - len(INDENT))]
+    return [f"{target}{name}(", *indented(inner), ")"]
+
+
+def _argument(argument: Argument, width: int) -> list[str]:
+    if isinstance(argument, str) or len(str(argument)) < width:
+        return [f"{argument},"]
+    entries = [f"{INDENT}{entry}," for entry in argument.entries]
+    return [argument.brackets[0], *entries, f"{argument.brackets[1]},"]
+
+
+def signature(name: str, arguments: Sequence[str]) -> list[str]:
+    """The head of a function."""
+    *lines, last = call("def ", name, arguments, WIDTH - 1)
+    return [*lines, f"{last}:"]
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    return [INDENT + line if line else line for line in lines]
+
+
+def assignment(
+    name: str, value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int
+) -> list[str]:
+    """``name = value`` in lines of at most ``width``: too long a value is cut into named parts first."""
+    before, short = fitted(value, printer, fresh, width - len(f"{name} = "), width)
+    return [*_named(before, printer), f"{name} = {printer.source(short)}"]
+
+
+def returned(value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int) -> list[str]:
+    """``return value``, in the same way."""
+    before, short = fitted(value, printer, fresh, width - len("return "), width)
+    return [*_named(before, printer), f"return {printer.source(short)}"]
+
+
+def _named(assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
+    return [f"{printer.source(name)} = {printer.source(value)}" for name, value in assignments]

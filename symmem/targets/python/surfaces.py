@@ -1,0 +1,137 @@
+"""The functions that every emitted Python module has: their signatures, their claims, and what opens their bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import oo
+
+from symmem.algebra.atoms import GRAD, LOSS
+from symmem.declaration.records import Parameter
+from symmem.notation.decimals import decimal
+from symmem.program.program import Program
+from symmem.program.scope import Scope
+from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
+
+OF_STEP = ("memoryless", "correction", "step")
+"""The functions of a step n, which write into a given array where the target has them."""
+
+
+def contractions(order: int) -> list[str]:
+    """What a module of this order is given of the loss beyond its gradient: hvp, d3, d4, ..."""
+    return ["hvp", *(f"d{k}" for k in range(3, order + 2))]
+
+
+def suffixes(order: int) -> list[str]:
+    """How an opaque function and its derivatives up to this order are called: gradK, gradK_jvp, gradK_jvp2, ..."""
+    return ["", "_jvp", *(f"_jvp{k}" for k in range(2, order + 1))]
+
+
+def opaque_names(program: Program) -> list[str]:
+    """``gradK, gradK_jvp, gradK_jvp2, ...`` for every opaque function, in order."""
+    names = [function.name for function in program.optimizer.functions]
+    return [name + suffix for name in names for suffix in suffixes(program.order)]
+
+
+def defaults(program: Program) -> list[str]:
+    """``beta=0.9`` for every parameter, in the order of the declaration."""
+    return [f"{each.name}={decimal(each.default)}" for each in program.optimizer.parameters]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """One public function: what it takes, by position (name and default) and by name, and what it claims."""
+
+    name: str
+    positional: tuple[tuple[str, str], ...]
+    keywords: tuple[str, ...]
+    claim: str
+
+    @property
+    def required(self) -> list[str]:
+        """The names of what it must be given by position."""
+        return [name for name, default in self.positional if not default]
+
+    def lines(self, body: list[str]) -> list[str]:
+        marker = ["*"] if self.keywords else []
+        positional = [name + default for name, default in self.positional]
+        head = signature(self.name, [*positional, *marker, *self.keywords])
+        return [*head, f'{INDENT}"""{self.claim}"""', *indented(body)]
+
+
+def surface(program: Program, name: str, *, has_out: bool) -> Surface:
+    """The surface of a routine, as other people's code relies on it."""
+    parameters, higher, calls = defaults(program), contractions(program.order), opaque_names(program)
+    out = ["out=None"] if has_out else []
+    # The derivatives are taken for symmetry with the other functions; the update itself needs none.
+    functions = {function.name for function in program.optimizer.functions}
+    spared = set(calls) - functions if name == "memoryless" else set()
+    step = (["theta", "grad", *higher, *calls], ["n=None", "lr", *parameters, *out])
+    loss_terms = higher if program.order > 1 else []
+    given: dict[str, tuple[list[str], list[str]]] = {
+        "memoryless": (["theta", "grad", *calls], ["n=None", *parameters, *out]),
+        "correction": step,
+        "step": step,
+        "modified_loss": (["theta", "loss", "grad", *loss_terms, *calls], ["lr", *parameters]),
+        "preconditioner": (["theta", "grad", *calls], parameters),
+        "decay": ([], ["lr", *parameters]),
+    }
+    positional, keywords = given[name]
+    given_by_position = tuple((each, "=None" if each in spared else "") for each in positional)
+    return Surface(name, given_by_position, tuple(keywords), claims(program)[name])
+
+
+def claims(program: Program) -> dict[str, str]:
+    """What every function returns, for its documentation."""
+    last = program.order
+    series = f"lr F_1 + ... + lr^{last} F_{last}" if last > 1 else "lr F_1"
+    decay = " + decay * theta" if "decay" in program else ""
+    return {
+        "memoryless": "F^(n)(theta): the update on a constant history.",
+        "correction": f"{series}: what memory adds to the update.",
+        "step": "theta - lr * (memoryless + correction).",
+        "modified_loss": "The loss whose preconditioned gradient step this is.",
+        "preconditioner": f"P of theta - lr * (P * gradient of modified_loss{decay}).",
+        "decay": "The decay beside the preconditioned gradient.",
+    }
+
+
+def opening(program: Program, name: str, scope: Scope) -> list[str]:
+    """The lines before the formula: checks, and the values at theta that it reads."""
+    step = "n" if name in OF_STEP else "None"
+    lines = call("", "_check", [step, *program.parameters], WIDTH - len(INDENT))
+    if name == "decay":
+        return lines
+    lines.append("theta = _array(theta)")
+    read = {symbol for routine in program[name].existing for symbol in routine.inputs}
+    if LOSS in read:
+        lines.append(f"{scope.name(LOSS)} = loss(theta)")
+    return [*lines, f"{scope.name(GRAD)} = _like(theta, grad(theta))"] if GRAD in read else lines
+
+
+def check(program: Program, guard: str) -> list[str]:
+    """The function that refuses what is no step, and parameters out of their ranges.
+
+    ``guard`` stands before a condition, with ``{}`` for the name; a condition fails for NaN.
+    """
+    lines = [*signature("_check", ["n", *program.parameters]), f"{INDENT}_check_step(n)"]
+    for parameter in program.optimizer.parameters:
+        condition = _condition(parameter)
+        if condition:
+            name = parameter.name
+            lines += [
+                f"{INDENT}if {guard.format(name)}not {condition}:",
+                f'{INDENT * 2}raise _outside("{name}", {name}, "{parameter.range}")',
+            ]
+    return lines
+
+
+def _condition(parameter: Parameter) -> str:
+    interval = parameter.range
+    lower = (
+        "" if interval.lower == -oo else f"{decimal(interval.lower)} {'<' if interval.lower_open else '<='} "
+    )
+    upper = (
+        "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {decimal(interval.upper)}"
+    )
+    return f"{lower}{parameter.name}{upper}" if lower or upper else ""

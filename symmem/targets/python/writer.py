@@ -1,0 +1,266 @@
+"""A Program's routines as lines of Python; NumPy, PyTorch and JAX differ in their dialect and in their loops.
+
+The lines call a few small functions that the template of each target defines: ``_entrywise``, ``_like``,
+``_total``, ``_oldest``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from sympy import Expr, Symbol
+
+from symmem.algebra.atoms import GRAD, LOSS
+from symmem.algebra.results import Advice, Missing
+from symmem.program.program import Routine, Variants
+from symmem.program.scope import Scope
+from symmem.program.statements import (
+    Apply,
+    Assignment,
+    Call,
+    Contract,
+    Entrywise,
+    Loop,
+    Scalars,
+    Statement,
+    Total,
+)
+from symmem.targets.printing import Dialect, part_names
+from symmem.targets.python.layout import (
+    INDENT,
+    WIDTH,
+    Argument,
+    Group,
+    assignment,
+    call,
+    indented,
+    returned,
+    signature,
+)
+from symmem.targets.python.printing import PythonPrinter
+
+VALUES = {GRAD: "g", LOSS: "value"}
+"""The gradient and the loss as values: in a signature ``grad`` and ``loss`` are the functions."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """The dialects of a target: of vectors, of numbers, and of a number for each of many steps."""
+
+    vectors: Dialect
+    scalars: Dialect
+    ranges: Dialect
+
+
+class PythonWriter:
+    """Writes routines as lines; remembers the entrywise functions that they use, by name."""
+
+    def __init__(self, spelling: Spelling, scope: Scope) -> None:
+        self._spelling = spelling
+        self.scope = scope
+        self._scalars = PythonPrinter(spelling.scalars, names=scope.name)
+        self._ranges = PythonPrinter(spelling.ranges, names=scope.name)
+        self._functions: dict[Entrywise, str] = {}
+
+    def variants(self, variants: Variants, role: str, *, out: bool) -> list[str]:
+        """The body of a function of n: one set of statements where finite n and the limit differ in numbers alone."""
+        finite, limit = variants.finite, variants.limit
+        if isinstance(finite, Routine) and isinstance(limit, Routine):
+            if finite == limit:
+                return self.routine(finite, role, out=out)
+            if _skeleton(finite) == _skeleton(limit):
+                return [
+                    *self._branch(_leading(limit), _leading(finite)),
+                    *self.routine(Routine(_skeleton(finite), finite.result), role, out=out),
+                ]
+        lines = ["if n is None:", *indented(self._one(limit, f"{role}_limit", out=out))]
+        return [*lines, *self._one(finite, role, out=out)]
+
+    def routine(self, routine: Routine, role: str, *, out: bool = False) -> list[str]:
+        """Statements, and ``return`` of the last one's value; ``out`` is where the caller wants it."""
+        *before, last = routine.statements
+        lines = self.block(before)
+        if isinstance(last, Apply):
+            arguments = [*self._application(last, role), *(["out"] if out else [])]
+            return [*lines, *self.call("return ", "_entrywise", arguments)]
+        assert isinstance(last, Scalars)
+        *earlier, (name, value) = last.assignments
+        return [
+            *lines,
+            *self._assignments([*earlier, (name, value)], self._scalars),
+            f"return {self._name(name)}",
+        ]
+
+    def accumulated(
+        self,
+        routine: Routine,
+        role: str,
+        function: str = "_accumulate",
+        given: Sequence[str] = ("out", "factor"),
+    ) -> list[str]:
+        """Statements that add ``factor`` times the value of a vector routine to ``out``, or another such function."""
+        *before, last = routine.statements
+        assert isinstance(last, Apply)
+        kernel, _theta, *arguments = self._application(last, role)
+        return [*self.block(before), *self.call("", function, [*given, kernel, *arguments])]
+
+    def number(self, value: Expr) -> str:
+        """A number as an expression of Python."""
+        return self._scalars.source(value)
+
+    def numbers(self, assignments: Iterable[Assignment]) -> list[str]:
+        """Assignments of numbers."""
+        return self._assignments(assignments, self._scalars)
+
+    def ranges(self, assignments: Iterable[Assignment]) -> list[str]:
+        """Assignments of numbers, each for many steps at once."""
+        return self._assignments(assignments, self._ranges)
+
+    def functions(self) -> list[list[str]]:
+        """The lines of every entrywise function that was used."""
+        return [self._function(name, function) for function, name in self._functions.items()]
+
+    def _one(self, routine: Routine | Missing, role: str, *, out: bool) -> list[str]:
+        if isinstance(routine, Routine):
+            return self.routine(routine, role, out=out)
+        words = _ascii_quotes(reason(routine))
+        return self.call("raise ", self.scope.outer("ValueError"), [f'"{words}"'])
+
+    def _branch(self, limit: Sequence[Assignment], finite: Sequence[Assignment]) -> list[str]:
+        if not limit and not finite:
+            return []
+        first, second = (self._assignments(part, self._scalars) or ["pass"] for part in (limit, finite))
+        return ["if n is None:", *indented(first), "else:", *indented(second)]
+
+    def block(self, statements: Sequence[Statement]) -> list[str]:
+        roles = _roles(statements)
+        lines: list[str] = []
+        for statement in statements:
+            lines += self._statement(statement, roles)
+        return lines
+
+    def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
+        if isinstance(statement, Scalars):
+            return self._assignments(statement.assignments, self._scalars)
+        target = f"{self._name(statement.result)} = "
+        if isinstance(statement, Apply):
+            role = roles.get(statement.result, "summand")
+            return self.call(target, "_entrywise", self._application(statement, role))
+        if isinstance(statement, Contract):
+            contraction = "hvp" if len(statement.directions) == 1 else f"d{len(statement.directions) + 1}"
+            return [f"{target}_like(theta, {contraction}(theta, {self._list(statement.directions)}))"]
+        if isinstance(statement, Call):
+            return [f"{target}_like(theta, {statement.function}({self._list(statement.arguments)}))"]
+        if isinstance(statement, Total):
+            return [f"{target}_total({self._name(statement.vector)})"]
+        return self.loop(statement)
+
+    def loop(self, loop: Loop) -> list[str]:
+        """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
+        bounds, result = ", ".join(self.bounds(loop)), self._name(loop.result)
+        if loop.is_formula:
+            inner: list[str] = []
+            for statement in loop.body:
+                assert isinstance(statement, Scalars)
+                inner += self._assignments(statement.assignments, self._ranges)
+            return [
+                f"{self._name(loop.index)} = _steps({bounds})",
+                *inner,
+                f"{result} = _added({self._name(loop.term)})",
+            ]
+        start = "0.0" if loop.is_scalar else "_zeros(theta)"
+        body = [*self.block(loop.body), f"{result} = {result} + {self._name(loop.term)}"]
+        header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
+        return [f"{result} = {start}", header, *indented(body)]
+
+    def bounds(self, loop: Loop) -> tuple[str, str]:
+        """The first step that is added, and the one after the last."""
+        first, stop = self._scalars.source(loop.first), self._scalars.source(loop.stop)
+        if loop.decay is None:
+            return first, stop
+        return f"_oldest({first}, {stop}, {self._scalars.source(loop.decay)})", stop
+
+    def _application(self, statement: Apply, role: str) -> list[Argument]:
+        function = statement.function
+        name = self._named(function, role)
+        return [name, "theta", self._group(function.vectors), self._group(function.scalars)]
+
+    def _named(self, function: Entrywise, role: str) -> str:
+        if function not in self._functions:
+            taken = set(self._functions.values())
+            candidates = (f"_{role}" if k == 1 else f"_{role}{k}" for k in count(1))
+            self._functions[function] = next(name for name in candidates if name not in taken)
+        return self._functions[function]
+
+    def _function(self, name: str, function: Entrywise) -> list[str]:
+        arguments = [self._name(symbol) for symbol in (*function.vectors, *function.scalars)]
+        fresh, printer = part_names(), self._entries(function)
+        body: list[str] = []
+        room = WIDTH - len(INDENT)
+        for symbol, value in function.locals:
+            body += assignment(self._name(symbol), value, printer, fresh, room)
+        body += returned(function.output, printer, fresh, room)
+        return [*signature(name, arguments), *indented(body)]
+
+    def _assignments(self, assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
+        fresh = part_names()
+        lines: list[str] = []
+        for name, value in assignments:
+            lines += assignment(self._name(name), value, printer, fresh, WIDTH - 3 * len(INDENT))
+        return lines
+
+    def _entries(self, function: Entrywise) -> PythonPrinter:
+        return PythonPrinter(self._spelling.vectors, frozenset(function.scalars), self.scope.name)
+
+    def _name(self, symbol: Symbol) -> str:
+        return self.scope.name(symbol)
+
+    def _list(self, symbols: Iterable[Symbol]) -> str:
+        return ", ".join(self._name(symbol) for symbol in symbols)
+
+    def _group(self, symbols: Sequence[Symbol]) -> Group:
+        return Group(tuple(self._name(symbol) for symbol in symbols))
+
+    def call(self, target: str, name: str, arguments: Sequence[Argument]) -> list[str]:
+        """A call inside a function, at most two levels deep."""
+        return call(target, name, arguments, WIDTH - 2 * len(INDENT))
+
+
+_ADVICE = {Advice.LIMIT: "take the limit, n=None", Advice.STEP: "give a step n"}
+"""What to do instead, to somebody who calls a function."""
+
+
+def reason(missing: Missing) -> str:
+    """Why a routine does not exist, and what to call instead."""
+    ways = [_ADVICE.get(way, way.value) if isinstance(way, Advice) else str(way) for way in missing.advice]
+    return "; ".join([str(missing.reason), *ways])
+
+
+def _ascii_quotes(words: str) -> str:
+    """Words as they can stand between quotes."""
+    return words.replace("\\", "/").replace('"', "'")
+
+
+def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
+    """What the vectors are for: it names the functions that make them."""
+    roles: dict[Symbol, str] = {}
+    for statement in statements:
+        if isinstance(statement, Contract):
+            roles |= dict.fromkeys(statement.directions, "direction")
+        elif isinstance(statement, Call):
+            roles |= dict.fromkeys(statement.arguments, "argument")
+        elif isinstance(statement, Total):
+            roles[statement.vector] = "density"
+    return roles
+
+
+def _skeleton(routine: Routine) -> tuple[Statement, ...]:
+    """The statements without the numbers that open the routine."""
+    return routine.statements[1:] if _leading(routine) else routine.statements
+
+
+def _leading(routine: Routine) -> tuple[Assignment, ...]:
+    first = routine.statements[0]
+    return first.assignments if isinstance(first, Scalars) and len(routine.statements) > 1 else ()

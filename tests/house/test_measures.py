@@ -1,0 +1,174 @@
+"""The measures of the house, taken from the source text: lengths, docstrings, types, cycles, size of the templates."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from statistics import median
+
+import symmem
+from symmem.targets.registry import TARGETS
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = REPOSITORY / "symmem"
+TEMPLATES = REPOSITORY / "templates"
+
+MEDIAN_MODULE = 100
+LONGEST_MODULE = 300
+LONGEST_FUNCTION = 50
+TEMPLATE_LINES = 2200
+TARGET_LINES = 400
+TORCH_LINES = 450
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Documented = Function | ast.ClassDef
+
+
+def trees() -> dict[str, ast.Module]:
+    """The modules of the package by their dotted names."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(REPOSITORY).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+TREES = trees()
+
+
+def lines_of(folder: Path, pattern: str = "*") -> int:
+    return sum(
+        len(path.read_text(encoding="utf-8").splitlines())
+        for path in folder.rglob(pattern)
+        if path.is_file() and "__pycache__" not in path.parts
+    )
+
+
+def functions() -> Iterator[tuple[str, Function]]:
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, Function):
+                yield f"{module}.{node.name}", node
+
+
+def imported(module: str, tree: ast.Module) -> set[str]:
+    """The modules of the package that are imported together with this one."""
+    found = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in TREES else node.module)
+    return {name for name in found if name in TREES and name != module}
+
+
+def own_imports_inside_functions() -> list[str]:
+    found = []
+    for name, function in functions():
+        for node in ast.walk(function):
+            targets = (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+            found += [f"{name}: {target}" for target in targets if target.split(".")[0] == "symmem"]
+    return [each for each in found if not each.startswith("symmem.cli.")]
+
+
+def public(tree: ast.AST, prefix: str) -> Iterator[tuple[str, Documented]]:
+    """Public functions, classes and methods; what stands inside a function is nobody else's."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Documented) and not node.name.startswith("_"):
+            yield f"{prefix}.{node.name}", node
+            if isinstance(node, ast.ClassDef):
+                yield from public(node, f"{prefix}.{node.name}")
+
+
+def is_overload(node: Documented) -> bool:
+    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+
+
+def too_long() -> dict[str, int]:
+    return {
+        name: length
+        for name, node in functions()
+        if (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
+    }
+
+
+def undocumented() -> list[str]:
+    return [
+        name
+        for module, tree in TREES.items()
+        for name, node in public(tree, module)
+        if not is_overload(node) and ast.get_docstring(node) is None
+    ]
+
+
+def cycle() -> list[str] | None:
+    try:
+        TopologicalSorter({name: imported(name, tree) for name, tree in TREES.items()}).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return None
+
+
+def module_lengths() -> dict[str, int]:
+    return {
+        str(path.relative_to(PACKAGE)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def torch_lines() -> int:
+    return len(TARGETS["torch"].source(symmem.derive(symmem.load("adamw"))).splitlines())
+
+
+def test_half_of_the_modules_are_short() -> None:
+    assert (
+        median(length for name, length in module_lengths().items() if "__init__" not in name) <= MEDIAN_MODULE
+    )
+
+
+def test_no_module_is_long() -> None:
+    assert {name: length for name, length in module_lengths().items() if length > LONGEST_MODULE} == {}
+
+
+def test_no_function_is_long() -> None:
+    assert too_long() == {}
+
+
+def test_no_import_goes_in_a_circle() -> None:
+    assert cycle() is None
+
+
+def test_imports_stand_at_the_top() -> None:
+    assert own_imports_inside_functions() == []
+
+
+def test_what_is_public_says_what_it_is() -> None:
+    assert undocumented() == []
+
+
+def test_every_function_says_what_it_returns() -> None:
+    assert [name for name, node in functions() if node.returns is None] == []
+
+
+def test_templates_hold_what_varies() -> None:
+    assert lines_of(TEMPLATES) < TEMPLATE_LINES
+
+
+def test_a_target_costs_little() -> None:
+    octave = lines_of(PACKAGE / "targets" / "octave", "*.py") + lines_of(TEMPLATES / "octave")
+    assert 0 < octave <= TARGET_LINES
+
+
+def test_the_emitted_module_of_adamw_is_one_that_an_engineer_would_commit() -> None:
+    assert torch_lines() <= TORCH_LINES

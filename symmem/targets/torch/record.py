@@ -66,12 +66,15 @@ def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fiel
         "parameters": tuple_of(names),
         "arguments": listed(
             [
-                f"Argument({quoted(each.name)}, {tuple_of(map(quoted, each.parameters))}, {each.default})"
+                f"_runtime.Argument({quoted(each.name)}, {tuple_of(map(quoted, each.parameters))}, {each.default})"
                 for each in arguments
             ]
         ),
         "opaque": listed(
-            [f"Opaque({quoted(each.name)}, {tuple_of(map(quoted, each.derivatives))})" for each in functions]
+            [
+                f"_runtime.Opaque({quoted(each.name)}, {tuple_of(map(quoted, each.derivatives))})"
+                for each in functions
+            ]
         ),
         "check": "_check",
         "has_finite": str(has_finite),
@@ -122,8 +125,8 @@ def _running(derivation: Derivation, form: RunningForm) -> Lines:
 
 
 def made(record: str, fields: Fields) -> Lines:
-    """``record(field=value, ...)``, one field a line; a value may be several lines."""
-    lines = [f"{record}("]
+    """``_runtime.record(field=value, ...)``, one field a line; a value may be several lines."""
+    lines = [f"_runtime.{record}("]
     for name, value in fields.items():
         first, *rest = [value] if isinstance(value, str) else value
         entry = [f"{name}={first}", *rest]
@@ -133,7 +136,9 @@ def made(record: str, fields: Fields) -> Lines:
 
 def listed(entries: Sequence[str]) -> Lines:
     """The source of a tuple, one entry a line."""
-    return ["()"] if not entries else ["(", *(f"    {entry}," for entry in entries), ")"]
+    if len(entries) < 2:
+        return [tuple_of(entries)]
+    return ["(", *(f"    {entry}," for entry in entries), ")"]
 
 
 def quoted(text: str) -> str:

@@ -65,7 +65,8 @@ class Memoryless(memoryless.Memoryless):
         return {**state, "declaration": self.declaration, "order": self.order}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({**state, "formulas": formulas_of(state["declaration"], state["order"])})
+        super().__setstate__(state)  # a whole optimizer, or what load_state_dict has of it
+        self.formulas = formulas_of(self.declaration, self.order)
 
 
 class WithMemory(with_memory.WithMemory):
@@ -101,7 +102,8 @@ class WithMemory(with_memory.WithMemory):
         return {**state, "declaration": self.declaration}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({**state, "formulas": first_order_of(state["declaration"])})
+        super().__setstate__(state)
+        self.formulas = first_order_of(self.declaration)
 
 
 def probe(

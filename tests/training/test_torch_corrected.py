@@ -9,7 +9,7 @@ from math import log2
 
 import pytest
 import torch
-from group_truth import EXTRAS, Group, closure, runtime, error, load, moved, opaque, parameters, spelled
+from group_truth import EXTRAS, Group, closure, error, load, moved, opaque, parameters, runtime, spelled
 from mpmath import mpf
 from sympy import Rational
 from torch import nn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from group_truth import Group, closure, runtime, error, moved_to_order, optimizer_of, parameters
+from group_truth import Group, closure, error, moved_to_order, optimizer_of, parameters, runtime
 from sympy import Rational
 from truth import ZOO
 

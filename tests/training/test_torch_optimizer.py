@@ -9,7 +9,7 @@ from math import log2
 
 import pytest
 import torch
-from group_truth import Group, closure, runtime, error, moved, optimizer_of, parameters, spelled
+from group_truth import Group, closure, error, moved, optimizer_of, parameters, runtime, spelled
 from sympy import Rational
 from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention

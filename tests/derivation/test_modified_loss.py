@@ -224,6 +224,14 @@ def test_obstruction(case: str) -> None:
     assert asymmetry(jacobian(first, literal)) > 1e-6
 
 
+def test_a_factor_that_depends_on_theta_is_no_preconditioner() -> None:
+    """The update theta^2 grad itself is named: P may depend on the gradient alone."""
+    derivation = derived(OBSTRUCTED_CASES["a rate that depends on theta"])
+    assert derivation.obstruction is not None
+    assert derivation.obstruction.order == 0
+    assert Add(*derivation.obstruction.terms) == derivation.limit.F
+
+
 def test_lion_k_has_no_diagonal_factor() -> None:
     """gradK(-grad) is no gradient, and its entry 0 depends on entry 1 of grad: no P(grad_i) exists."""
     optimizer = load("lion-k")

@@ -17,7 +17,8 @@ from compiled import KERNELS, built, module
 from truth import LR
 
 import symmem
-from symmem.targets.c.layout import RUNTIME, c_files
+from symmem.targets.c.layout import c_files
+from symmem.targets.c.source import RUNTIME
 
 ROOT = Path(__file__).resolve().parents[2]
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -107,8 +108,8 @@ def test_the_layout(tmp_path: Path) -> None:
         "python/symmem_heavyball.py",
         "python/_symmem_gd.py",
         "python/_symmem_heavyball.py",
-        "python/_symmem_kernels.py",
-        "python/_symmem_operators.py",
+        "python/_kernels_by_ctypes.py",
+        "python/_kernels_in_torch.py",
     }
     names = run("nm", "-D", "--defined-only", "lib/libsymmem_kernels.so", folder=tmp_path / "kernels")
     exported = {line.split()[-1] for line in names.splitlines()}

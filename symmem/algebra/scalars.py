@@ -94,6 +94,7 @@ class Scalars:
         if id(element) in self._expressions:
             return self._expressions[id(element)][1]
         written = write(self.field, element)
+        self.field.remember(written, element)
         if self._is_one_piece(element):
             self._written[written] = element
             self._tidied[written] = written
@@ -148,7 +149,14 @@ class Scalars:
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
         """``scalar / divisor``, in lowest terms."""
-        return scalar if divisor == 1 else self.tidy(scalar / divisor)
+        if divisor == 1:
+            return scalar
+        below = self.field.read(divisor)
+        if scalar in self._written and below is not None:
+            element = self._written[scalar] / below
+            if self._is_one_piece(element):
+                return self.write(element)
+        return self.tidy(scalar / divisor)
 
     def divides(self, divisor: Expr, scalar: Expr) -> bool:
         """Whether ``scalar / divisor`` has no other denominator than ``scalar``."""

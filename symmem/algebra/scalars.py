@@ -45,6 +45,8 @@ class Scalars:
 
     def pieces(self, scalar: Expr) -> list[Quotient] | None:
         """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
+        if scalar in self._written:
+            return [self._written[scalar]]
         if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
             parts = [self.pieces(term) for term in scalar.args]
             return None if any(part is None for part in parts) else merge(self, _chain(parts))
@@ -60,9 +62,12 @@ class Scalars:
     def support(self, element: Quotient) -> frozenset[Symbol]:
         """The decays that occur in an element."""
         above, below = element.numerator.degrees(), element.denominator.degrees()
+        return self._occurring(above) | self._occurring(below)
+
+    def _occurring(self, degrees: tuple[int, ...]) -> frozenset[Symbol]:
         occurring: set[Symbol] = set()
-        for decays, up, down in zip(self._decays_of_generators, above, below, strict=True):
-            if up > 0 or down > 0:
+        for decays, degree in zip(self._decays_of_generators, degrees, strict=True):
+            if degree > 0:
                 occurring |= decays
         return frozenset(occurring)
 
@@ -74,9 +79,31 @@ class Scalars:
         """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 
+    @cached_property
+    def _written(self) -> dict[Expr, Quotient]:
+        """What has been written as one piece, to be read back as it is."""
+        return {}
+
+    @cached_property
+    def _expressions(self) -> dict[int, tuple[Quotient, Expr]]:
+        """The same by the element itself, which the entry keeps alive."""
+        return {}
+
     def write(self, element: Quotient) -> Expr:
         """The element as an expression, factored."""
-        return write(self.field, element)
+        if id(element) in self._expressions:
+            return self._expressions[id(element)][1]
+        written = write(self.field, element)
+        self.field.remember(written, element)
+        if self._is_one_piece(element):
+            self._written[written] = element
+            self._tidied[written] = written
+            self._expressions[id(element)] = element, written
+        return written
+
+    def _is_one_piece(self, element: Quotient) -> bool:
+        """Whether every term has all the decays of the whole: those of its denominator."""
+        return self.support(element) == self._occurring(element.denominator.degrees())
 
     def add(self, parts: list[Expr]) -> Expr:
         """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
@@ -122,7 +149,14 @@ class Scalars:
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
         """``scalar / divisor``, in lowest terms."""
-        return scalar if divisor == 1 else self.tidy(scalar / divisor)
+        if divisor == 1:
+            return scalar
+        below = self.field.read(divisor)
+        if scalar in self._written and below is not None:
+            element = self._written[scalar] / below
+            if self._is_one_piece(element):
+                return self.write(element)
+        return self.tidy(scalar / divisor)
 
     def divides(self, divisor: Expr, scalar: Expr) -> bool:
         """Whether ``scalar / divisor`` has no other denominator than ``scalar``."""

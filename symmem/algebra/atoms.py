@@ -48,6 +48,7 @@ __all__ = [
     "TOTAL",
     "Kind",
     "contraction",
+    "contraction_order",
     "is_contraction",
     "is_scalar",
     "kind",
@@ -112,6 +113,11 @@ def is_contraction(expression: Expr) -> bool:
     """Whether it is ``DkL(...)``: a tensor whose point is theta itself."""
     head = HEADS.of(expression)
     return head is not None and head.moves_with_theta
+
+
+def contraction_order(expression: Expr) -> int:
+    """The k of ``DkL(...)``; 0 for all else."""
+    return len(expression.args) + 1 if is_contraction(expression) else 0
 
 
 def terms_of(expression: Expr) -> tuple[Expr, ...]:

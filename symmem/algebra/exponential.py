@@ -83,6 +83,10 @@ class ExponentialField:
             self._known[expression] = self._read(expression)
         return self._known[expression]
 
+    def remember(self, expression: Expr, element: Quotient) -> None:
+        """An element that was written as this expression: nobody has to read it again."""
+        self._known[expression] = element
+
     def _read(self, expression: Expr) -> Quotient | None:
         if isinstance(expression, Rational):
             return self.rationals.number(Fraction(int(expression.p), int(expression.q)))

@@ -14,7 +14,6 @@ from functools import reduce
 
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
-from symmem.algebra.families import TOTAL
 from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS
 from symmem.algebra.interval_powers import enclosing, power, variable_power
@@ -61,7 +60,7 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
     """The image of a function; a sum of things with one sign, be it finite or over entries, keeps that sign."""
     if head.name == "abs":
         return abs(bounds(expression.args[0], ranges))
-    if expression.func == TOTAL or head.binds:
+    if head.is_additive or head.binds:
         inner = bounds(expression.args[0], ranges)
         if inner.is_nonnegative:
             return NONNEGATIVE

@@ -132,5 +132,11 @@ def product_of(elements: Iterable[Quotient]) -> Quotient:
 
 
 def sum_of(elements: Iterable[Quotient]) -> Quotient:
-    """The sum of at least one element."""
-    return reduce(add, elements)
+    """The sum of at least one element: over the least common denominator, reduced once."""
+    parts = list(elements)
+    denominator = parts[0].denominator
+    for part in parts[1:]:
+        if part.denominator != denominator:
+            denominator = denominator * (part.denominator / denominator.gcd(part.denominator))
+    scaled = (part.numerator * (denominator / part.denominator) for part in parts)
+    return quotient(reduce(add, scaled), denominator)

@@ -16,14 +16,16 @@ from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
 from symmem.derivation.gains import at_frozen_point, gains, scales
 from symmem.derivation.history import past_sum
+from symmem.method.merging import merged
 from symmem.method.method import Method
 
 
 @lru_cache(maxsize=256)
 def finite_correction(method: Method) -> Expr:
     """``M^(n)(theta)`` for symbolic n, h included."""
-    sums = tuple(past_sum(method, channel.kernel.shape) for channel in method.channels)
-    return LR * group(contributions(method, sums), method.numbers)
+    one = merged(method)
+    sums = tuple(past_sum(one, channel.kernel.remembered.shape) for channel in one.channels)
+    return LR * group(contributions(one, sums), method.numbers)
 
 
 def contributions(method: Method, sums: tuple[Expr, ...]) -> tuple[Expr, ...]:

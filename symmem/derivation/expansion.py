@@ -65,6 +65,7 @@ class Expansion:
         return self._known["G", order]
 
     def assembled(self, parts: Iterable[tuple[Tree, Numbers]]) -> Expr:
+        """The sum of trees with these numbers in front, as an expression."""
         scalars = self.method.numbers
         contributions = []
         for tree, numbers in parts:

@@ -28,8 +28,8 @@ def gains(method: Method) -> Gains:
 
 @lru_cache(maxsize=256)
 def scales(method: Method) -> Gains:
-    """The factors in front of the kernels at step n."""
-    return tuple(method.numbers.tidy(channel.kernel.scale(STEP)) for channel in method.channels)
+    """The factors in front of what the kernels remember at step n."""
+    return tuple(method.numbers.tidy(channel.kernel.remembered.scale(STEP)) for channel in method.channels)
 
 
 @lru_cache(maxsize=256)

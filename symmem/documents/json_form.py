@@ -31,6 +31,7 @@ ATOMS = {
 
 
 def json_text(data: dict[str, Any]) -> str:
+    """The data as the text of a file."""
     return json.dumps(data, indent=2) + "\n"
 
 
@@ -62,6 +63,7 @@ def json_data(account: Account) -> dict[str, Any]:
 
 
 def expression_data(expression: Expr, spelling: Spelling) -> dict[str, str]:
+    """An expression as SymPy prints it, and as LaTeX."""
     with long_integers():
         return {"sympy": str(expression), "latex": spelling.latex(expression)}
 

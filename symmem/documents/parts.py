@@ -47,6 +47,7 @@ class Limit:
 
     @property
     def F(self) -> Expr:
+        """``F_0``."""
         return self.coefficients[0]
 
 
@@ -70,6 +71,7 @@ class StartShift:
 
     @property
     def is_shifted(self) -> bool:
+        """Whether the limit form starts elsewhere than at theta_0."""
         return any(shift != 0 for shift in self.shifts)
 
 

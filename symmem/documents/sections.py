@@ -76,6 +76,7 @@ def sections(account: Account) -> tuple[Section, ...]:
 
 
 def iteration_section(account: Account) -> Section | None:
+    """F and M at symbolic n, or at a step."""
     iteration, at = account.iteration, account.at
     if iteration is None:
         return None
@@ -88,6 +89,7 @@ def iteration_section(account: Account) -> Section | None:
 
 
 def limit_section(account: Account) -> Section | None:
+    """F and M for n -> infinity, or the F_j."""
     title, limit = "Limit of many steps", account.limit
     if not isinstance(limit, Limit):
         return limit if limit is None else _absent(title, limit)
@@ -107,6 +109,7 @@ def coefficients_section(account: Account) -> Section | None:
 
 
 def loss_section(account: Account) -> Section | None:
+    """The modified loss, or the terms that prevent it."""
     title, loss = "Modified loss", account.modified_loss
     if isinstance(loss, Obstruction):
         start: Prose = (" from ", Indexed(F, Number(loss.order)), " on") if loss.order else ()

@@ -35,6 +35,11 @@ class Mixture(Kernel):
         return any(part.has_memory for part in self.parts)
 
     @property
+    def remembered(self) -> Kernel:
+        kept = tuple(part for part in self.parts if part.has_memory)
+        return kept[0] if len(kept) == 1 else Mixture(kept)
+
+    @property
     def unsettled(self) -> Missing | None:
         """The reason of the first part that has no limit."""
         return next((part.unsettled for part in self.parts if part.unsettled is not None), None)

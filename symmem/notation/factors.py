@@ -16,6 +16,8 @@ from symmem.notation.ordering import Key
 
 @dataclass(frozen=True)
 class Factor:
+    """One factor of a product, with the key by which it is put in order."""
+
     key: Key
     formula: Formula
     base: Expr
@@ -60,6 +62,7 @@ class Factors:
     operators: list[Formula] = field(default_factory=list)
 
     def times(self, number: Rational) -> None:
+        """Takes a number in: its sign and its size."""
         self.negative ^= bool(number.is_negative)
         self.number *= abs(number)
 

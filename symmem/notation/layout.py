@@ -72,6 +72,8 @@ COLUMNS = Ruler(len, lambda columns: " " * int(columns))
 
 @dataclass(frozen=True)
 class Line:
+    """A line as it stands in the source, and its size in print."""
+
     source: str
     size: float
 

@@ -20,13 +20,13 @@ from sympy.core.function import Application, AppliedUndef
 
 from symmem.algebra.atoms import (
     AGO,
-    CONTRACTION_NAME,
     GRAD,
     LOSS,
     PAST,
     STEP,
     TOTAL,
     Kind,
+    contraction_order,
     is_contraction,
     is_scalar,
     kind,
@@ -231,13 +231,11 @@ class _Reader:
         """`(scalar, formula)` with atom = scalar * formula."""
         if atom.func == TOTAL:
             return self._total(atom.args[0])
-        if atom.func.__name__ == "D2L":
+        if contraction_order(atom) == 2:
             return self._hessian(atom.args[0])
         if is_contraction(atom):
-            match = CONTRACTION_NAME.fullmatch(atom.func.__name__)
-            order = int(match.group(1)) if match else 0
             scalars, slots = zip(*map(self._slot, atom.args), strict=True)
-            return Mul(*scalars), Derivative("loss", order, None, slots)
+            return Mul(*scalars), Derivative("loss", contraction_order(atom), None, slots)
         name, point, directions = opaque_parts(atom)
         if not directions:
             return S.One, Call(name, (replace(self, plain=True).read(point),))
@@ -259,7 +257,7 @@ class _Reader:
                 flipped, formula = self._sum(parts, flip=True)
                 return (-scalar if flipped else scalar), formula
         repeat = 1
-        while isinstance(vector, AppliedUndef) and vector.func.__name__ == "D2L":
+        while contraction_order(vector) == 2:
             factor, vector = split_scalar(vector.args[0])
             scalar, repeat = scalar * factor, repeat + 1
         factor, slot = self._slot(vector)

@@ -43,11 +43,13 @@ def standalone(account: Account) -> str:
 
 
 def macros_file() -> str:
+    """The text of symmem-macros.tex."""
     values = {"version": __version__, "file": FILE, "macros": [macro.line for macro in MACROS]}
     return render("latex/macros.tex.jinja", values)
 
 
 def paper_bibliography(account: Account) -> str:
+    """BibTeX of the optimizer's works and of the paper on memory."""
     return bibtex((*works_of(account.optimizer), MEMORY_PAPER))
 
 

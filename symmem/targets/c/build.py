@@ -38,6 +38,7 @@ class Package:
 
     @classmethod
     def of(cls, names: Sequence[str]) -> Package:
+        """One optimizer by its own name, several as ``kernels``."""
         name = names[0] if len(names) == 1 else "kernels"
         return cls(f"symmem-{name}", f"symmem_{c_name(name)}", f"symmem::{c_name(name)}")
 

@@ -29,11 +29,13 @@ class Toolchain:
 
     @classmethod
     def found(cls, scratch: Path) -> Toolchain:
+        """What CC and AR name, else cc and ar; an error says what is missing."""
         compiler = _tool("CC", "cc", "C compiler")
         return cls(compiler, _tool("AR", "ar", "archiver"), _accepts_openmp(compiler, scratch))
 
     @property
     def threads(self) -> tuple[str, ...]:
+        """The option that lets the compiler use threads."""
         return (OPENMP,) if self.openmp else ()
 
 

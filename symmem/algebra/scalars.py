@@ -15,7 +15,7 @@ from itertools import product
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
-from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.sums import definite_sum, limit
@@ -173,8 +173,19 @@ class Scalars:
             return scalar
         if scalar not in self._tidied:
             pieces = self.pieces(scalar)
-            self._tidied[scalar] = scalar if pieces is None else Add(*(self.write(piece) for piece in pieces))
+            if pieces is None:
+                self._tidied[scalar] = self._tidied_in_wider_field(scalar)
+            else:
+                self._tidied[scalar] = Add(*(self.write(piece) for piece in pieces))
         return self._tidied[scalar]
+
+    def _tidied_in_wider_field(self, scalar: Expr) -> Expr:
+        """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""
+        powers = [base**index for base in self.field.bases for index in self.field.indices]
+        field = exponential_field([*self.field.constants, *powers, scalar], self.field.indices)
+        wider = Scalars(field, self.vanishing)
+        pieces = wider.pieces(scalar) if field != self.field else None
+        return scalar if pieces is None else Add(*(wider.write(piece) for piece in pieces))
 
 
 def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:

@@ -15,14 +15,14 @@ The worked example, decay 0:  ``S = L + h kappa K(g) + h^2 kappa (kappa + 1/2) v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import factorial
 
-from sympy import Add, Dummy, Expr, Mul, Rational, S, Symbol
+from sympy import Add, Dummy, Expr, Rational, S, Symbol
 
-from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, moves_with_theta, slot, terms_of, total
+from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, slot, total
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.gradients import expanded, gradient
 from symmem.algebra.passes import collect
@@ -30,6 +30,7 @@ from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalar_forms import canonical
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gradient_map import GradientMap, gradient_map
+from symmem.derivation.scalar_writing import gathered
 from symmem.method.geometric import Geometric
 from symmem.method.method import Method
 
@@ -74,8 +75,7 @@ def gradient_map_loss(method: Method, order: int) -> GradientMapLoss | Missing:
     for power in range(1, order + 1):
         parts.append(canonical(_LAG * _of_power(general, parts, power)))
     values = {_LAG: found.lag, _DECAY: found.decay}
-    tidied = (_tidied(part, values, method.numbers) for part in parts)
-    potential = Add(*(LR**power * part for power, part in enumerate(tidied)))
+    potential = gathered(Add(*(LR**power * part for power, part in enumerate(parts))), method.numbers, values)
     return GradientMapLoss(potential, _running(found, method.numbers), found, order)
 
 
@@ -178,20 +178,3 @@ def _choices(slopes: Series, count: int, most: int) -> Iterator[tuple[Degrees, .
         if sum(degrees) <= most:
             for rest in _choices(slopes, count - 1, most - sum(degrees)):
                 yield (degrees, *rest)
-
-
-def _tidied(scalar: Expr, values: Mapping[Expr, Expr], numbers: Scalars) -> Expr:
-    """The values put in: one term for each contraction, those with one factor together, the common one in front."""
-    rows: dict[Expr, list[Expr]] = {}
-    for term in terms_of(scalar):
-        moving = [factor for factor in Mul.make_args(term) if moves_with_theta(factor)]
-        fixed = [factor for factor in Mul.make_args(term) if not moves_with_theta(factor)]
-        rows.setdefault(Mul(*moving), []).append(Mul(*fixed))
-    shared: dict[Expr, list[Expr]] = {}
-    for part, factors in rows.items():
-        value = numbers.tidy(Add(*factors).xreplace(values))
-        if value != 0:
-            number, core = numbers.split_number(value)
-            shared.setdefault(core, []).append(number * part)
-    content = numbers.content(list(shared))
-    return Mul(content, Add(*(numbers.ratio(core, content) * Add(*parts) for core, parts in shared.items())))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sympy import Expr, S, Symbol
+from sympy import Add, Expr, S, Symbol
 
 from symmem.algebra.atoms import STEP, Kind, is_scalar, kind
 from symmem.algebra.directional import derivative
@@ -81,11 +81,11 @@ class Method:
 
     @cached_property
     def is_linear(self) -> bool:
-        """``Phi = sum_l a_l m_l`` with scalars a_l: no constant, and slopes that are scalars."""
         symbols = [channel.symbol for channel in self.channels]
         slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
-        at_zero = self.phi.xreplace(dict.fromkeys(symbols, S.Zero))
-        return at_zero == 0 and all(is_scalar(slope) for slope in slopes)
+        # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.
+        rest = self.phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))
+        return all(is_scalar(slope) for slope in slopes) and rest.expand() == 0
 
     @cached_property
     def is_settled(self) -> bool:

@@ -48,7 +48,8 @@ def test_there_are_examples() -> None:
     assert len(ARCHITECTURE.blocks("python")) >= 5
     assert len(CONTRIBUTING.commands) >= 6
     assert len(MATHEMATICS.formulas) > 400
-    assert len(CODE.blocks("python")) >= 2
+    assert len(CODE.blocks("python")) >= 3
+    assert not any(document.blocks("py") for document in DOCUMENTS), "an example that nobody runs"
 
 
 def test_sessions_show_what_is_printed(document: Document, folder: Path) -> None:

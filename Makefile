@@ -55,7 +55,7 @@ $(CORE): pyproject.toml
 	@echo "Go on with:  . $(BIN)/activate    and then, for example:  symmem list"
 
 $(DEV): $(CORE)
-	@echo "Installing the tools of work (PyTorch, JAX, pytest, ruff, mypy) into $(VENV)/: about 1.7 GB, once."
+	@echo "Installing the tools of work (PyTorch, JAX, pytest, ruff, mypy) into $(VENV)/: about 1.7 GB more, once."
 	@# PyTorch first, at its own version: what depends on it must not choose another, which brings gigabytes of CUDA.
 	@$(PIP) --editable ".[torch-of-tests]"
 	@$(PIP) --editable ".[dev]"

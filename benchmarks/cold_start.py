@@ -16,7 +16,7 @@ def derive_adamw() -> Row:
         lambda: process_seconds("-m", "symmem", "derive", "adamw"),
         lambda: process_seconds("-c", "import sympy"),
     )
-    return Row("symmem derive adamw / import sympy", *found, Target(1.5))
+    return Row("symmem derive adamw / import sympy", *found, Target(1.35))
 
 
 def list_zoo() -> Row:

@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 import torch
 from measure import Row, Target, seconds, side_by_side
-from torch_step import adamw_module, network
+from torch_step import network
+
+from symmem.training import WithMemory
 
 STEPS = 10
 
@@ -34,15 +36,14 @@ def _row(every: int, hvp: str, target: Target | None) -> Row:
     subject, measure = _corrected(every, hvp), _plain()
     found = side_by_side(lambda: seconds(subject), lambda: seconds(measure), rounds=9, patience=90.0)
     words = f"a correction every {every} steps" if every else "strength 0"
-    name = f"AdamWWithMemoryCorrection / torch.optim.AdamW, {words}, {hvp}"
+    name = f"AdamW with memory / torch.optim.AdamW, {words}, {hvp}"
     return Row(name, found[0] / STEPS, found[1] / STEPS, target)
 
 
 def _corrected(every: int, hvp: str) -> Callable[[], None]:
     model, closure = network()
-    kind = adamw_module().AdamWWithMemoryCorrection
     strength = -1.0 if every else 0.0
-    optimizer = kind(model.parameters(), lr=1e-6, strength=strength, every=every or 1, hvp=hvp)
+    optimizer = WithMemory("adamw", model.parameters(), lr=1e-6, strength=strength, every=every or 1, hvp=hvp)
     return _training(lambda: optimizer.step(closure))
 
 

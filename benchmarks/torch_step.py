@@ -10,7 +10,6 @@ import gc
 import os
 import subprocess
 import sys
-import types
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -20,8 +19,7 @@ from measure import Row, Target, seconds, side_by_side
 from torch import nn
 from torch.autograd import forward_ad
 
-import symmem
-from symmem.targets.torch.module import torch_module
+from symmem.training import Memoryless
 
 
 def double_backward_time() -> Row:
@@ -81,17 +79,9 @@ def network() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
     return model, lambda: nn.functional.cross_entropy(model(x), y)
 
 
-@cache
-def adamw_module() -> types.ModuleType:
-    made = types.ModuleType("emitted_adamw")
-    sys.modules[made.__name__] = made
-    exec(compile(torch_module(symmem.derive(symmem.load("adamw"))), made.__name__, "exec"), made.__dict__)
-    return made
-
-
 def _step(method: str) -> Callable[[], object]:
     model, closure = network()
-    optimizer = adamw_module().MemorylessAdamW(model.parameters(), lr=1e-6, hvp=method)
+    optimizer = Memoryless("adamw", model.parameters(), lr=1e-6, hvp=method)
     for _ in range(3):
         optimizer.step(closure)
     return lambda: optimizer.step(closure)

@@ -1,4 +1,4 @@
-"""Fixtures of all tests."""
+"""Fixtures of all tests, and which of them ``make quick`` leaves out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,44 @@ import os
 from pathlib import Path
 
 import pytest
+
+SLOW: dict[str, tuple[str, ...]] = {
+    "cli/test_cli.py": ("heavyball", "error", "readme", "full"),
+    "derivation/test_orders.py": ("heavyball", "gd"),
+    "derivation/test_orders_slopes.py": (),
+    "derivation/test_orders_truth.py": ("heavyball",),
+    "derivation/test_random_declarations.py": (),
+    "derivation/test_slopes.py": (),
+    "derivation/test_truth.py": ("heavyball", "adamw]"),
+    "documents/test_notebook.py": ("adamw]", "stranger"),
+    "documents/test_paper_latex.py": ("adamw-1", "grouping"),
+    "documents/test_typeset.py": ("adamw", "letters", "one_line"),
+    "house/test_examples.py": (),
+    "house/test_wheel.py": (),
+    "method/test_any_memory.py": (),
+    "targets/test_emitted_loss.py": ("adamw",),
+    "targets/test_emitted_values.py": ("adamw-1-numpy", "adamw-1-torch", "heavyball-2-jax"),
+    "targets/test_jax_module.py": ("bad_values",),
+    "targets/test_kernel_build.py": (),
+    "targets/test_kernel_optimizer.py": (),
+    "targets/test_kernel_tensors.py": (),
+    "targets/test_kernels.py": (),
+    "targets/test_octave.py": (),
+    "training/": ("refus", "test_step[heavyball"),
+    "verification/test_verification.py": (),
+}
+"""Files whose tests take longer than a few seconds together, or a folder of them; with the words in the names of
+those that are run by ``make quick`` all the same, so that every room is seen."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what the table leaves out of ``make quick``."""
+    folder = Path(__file__).parent
+    for item in items:
+        place = item.path.relative_to(folder).as_posix()
+        for slow, kept in SLOW.items():
+            if place.startswith(slow) and not any(word in item.name for word in kept):
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """What the memory of AdamW does in training: more of it, less of it, and other betas.
 
-    symmem emit adamw-torch --target torch -o corrected_adamw.py
-    symmem emit lion --target torch -o corrected_lion.py
     python experiment.py
 
 A convolutional network on digits and a transformer on text are trained by AdamW with strength -1 (memory's effect on
@@ -19,10 +17,10 @@ from statistics import mean, stdev
 
 import matplotlib as mpl
 import torch
-from corrected_adamw import AdamWTorchWithMemoryCorrection
-from corrected_lion import LionWithMemoryCorrection
 from tasks import Task, digits, text
 from torch import nn
+
+from symmem.training import WithMemory
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -44,7 +42,7 @@ class Run:
 
 def adamw(strength: float, **changes: object) -> Make:
     settings = {**ADAMW, **changes}
-    return lambda model: AdamWTorchWithMemoryCorrection(model.parameters(), strength=strength, **settings)
+    return lambda model: WithMemory("adamw-torch", model.parameters(), strength=strength, **settings)
 
 
 def torch_adamw(model: nn.Module) -> torch.optim.Optimizer:
@@ -56,7 +54,7 @@ METHODS: dict[str, Make] = {
     "AdamW, strength -1": adamw(-1.0),
     "AdamW, strength 0": adamw(0.0),
     "AdamW, strength 1": adamw(1.0),
-    "Lion": lambda model: LionWithMemoryCorrection(model.parameters(), strength=0.0, **LION),
+    "Lion": lambda model: WithMemory("lion", model.parameters(), strength=0.0, **LION),
 }
 
 

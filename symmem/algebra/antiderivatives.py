@@ -5,11 +5,12 @@ No search: the rules below, and the antiderivative of each function in its head.
 
 from __future__ import annotations
 
-from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, log
+from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, log, sign
 
 from symmem.algebra.atoms import terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.heads import HEADS
+from symmem.algebra.reals import signed_power
 
 
 def antiderivative(function: Expr, variable: Symbol) -> Expr | None:
@@ -22,16 +23,24 @@ def _antiderivative_of_term(term: Expr, x: Symbol) -> Expr | None:
     constant, rest = term.as_independent(x, as_Add=False)
     if rest == 1:
         return constant * x
-    if rest == x / Abs(x):  # sign(x), as a quotient
-        return constant * Abs(x)
     base, exponent = rest.as_base_exp()
     if base == x and x not in exponent.free_symbols:
         return constant * (log(Abs(x)) if exponent == -1 else x ** (exponent + 1) / (exponent + 1))
+    power = signed_power(rest, x)
+    if power is not None:
+        return constant * _of_signed_power(*power, x)
     head = HEADS.of(rest)
     if head is not None and head.antiderivative is not None:
         slope = derivative(rest.args[0], {x: S.One})
         return None if x in slope.free_symbols else constant * head.antiderivative(rest.args[0]) / slope
     return _by_substitution(constant, rest, x)
+
+
+def _of_signed_power(exponent: Expr, odd: bool, x: Symbol) -> Expr:
+    """``sign(x) |x|^p`` has ``|x|^(p+1)/(p+1)``, and ``|x|^p`` has ``x |x|^p/(p+1)``; at p = -1 a logarithm."""
+    if exponent == -1:
+        return log(Abs(x)) if odd else sign(x) * log(Abs(x))
+    return Pow(Abs(x), exponent + 1) / (exponent + 1) if odd else x * Pow(Abs(x), exponent) / (exponent + 1)
 
 
 def _by_substitution(constant: Expr, rest: Expr, x: Symbol) -> Expr | None:

@@ -48,6 +48,7 @@ __all__ = [
     "TOTAL",
     "Kind",
     "contraction",
+    "contraction_order",
     "is_contraction",
     "is_scalar",
     "kind",
@@ -68,6 +69,7 @@ def kind(expression: Expr) -> Kind:
 
 
 def is_scalar(expression: Expr) -> bool:
+    """Whether the expression is one number, not a vector."""
     return HEADS.kind(expression) is Kind.SCALAR
 
 
@@ -113,5 +115,11 @@ def is_contraction(expression: Expr) -> bool:
     return head is not None and head.moves_with_theta
 
 
+def contraction_order(expression: Expr) -> int:
+    """The k of ``DkL(...)``; 0 for all else."""
+    return len(expression.args) + 1 if is_contraction(expression) else 0
+
+
 def terms_of(expression: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; anything else is its only term."""
     return Add.make_args(expression)

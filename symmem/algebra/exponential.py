@@ -34,6 +34,7 @@ class ExponentialField:
 
     @cached_property
     def rationals(self) -> RationalField:
+        """The field of rational functions in which the elements are held."""
         size = len(self.indices) * (1 + len(self.bases)) + len(self.constants)
         return RationalField(tuple(f"g{position}" for position in range(size)))
 
@@ -42,6 +43,7 @@ class ExponentialField:
         return {}
 
     def index_position(self, index: Symbol) -> int:
+        """Which generator is this index."""
         return self.indices.index(index)
 
     def power_position(self, base: int, index: Symbol) -> int:
@@ -49,6 +51,7 @@ class ExponentialField:
         return len(self.indices) * (1 + base) + self.index_position(index)
 
     def power_positions(self, index: Symbol) -> tuple[int, ...]:
+        """Which generators are powers ``base^index`` of this index."""
         return tuple(self.power_position(base, index) for base in range(len(self.bases)))
 
     def positions(self, index: Symbol) -> tuple[int, ...]:
@@ -67,9 +70,11 @@ class ExponentialField:
         return Pow(self.constants[position - count * (1 + len(self.bases))], exponent)
 
     def number(self, value: int) -> Quotient:
+        """An integer as an element."""
         return self.rationals.number(value)
 
     def fraction(self, value: Fraction) -> Quotient:
+        """A rational number as an element."""
         return self.rationals.number(value)
 
     def read(self, expression: Expr) -> Quotient | None:
@@ -77,6 +82,10 @@ class ExponentialField:
         if expression not in self._known:
             self._known[expression] = self._read(expression)
         return self._known[expression]
+
+    def remember(self, expression: Expr, element: Quotient) -> None:
+        """An element that was written as this expression: nobody has to read it again."""
+        self._known[expression] = element
 
     def _read(self, expression: Expr) -> Quotient | None:
         if isinstance(expression, Rational):

@@ -7,19 +7,32 @@ is preferred to ``beta - 1``.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache, reduce
 from math import gcd
 
 from sympy import Add, Expr, Integer, Mul, Pow
 
 from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.localised import Terms, localised
 from symmem.algebra.rational import Polynomial, Quotient
+
+MOST_FACTORED_TERMS = 250
+"""A longer polynomial in the powers ``beta^n`` is not factored further than its coefficients are."""
 
 
 def write(field: ExponentialField, element: Quotient) -> Expr:
     """The factored SymPy expression equal to ``element``."""
     if element.is_zero():
         return Integer(0)
-    return _product([*_factors(field, element.numerator, 1), *_factors(field, element.denominator, -1)])
+    local = localised(field, element)
+    written = _written(local.field, local.terms(element.numerator), local.terms(element.denominator))
+    return written.xreplace(local.names)
+
+
+@lru_cache(maxsize=4096)
+def _written(field: ExponentialField, above: Terms, below: Terms) -> Expr:
+    numerator, denominator = (field.rationals.polynomial(dict(terms)) for terms in (above, below))
+    return _product([*_factors(field, numerator, 1), *_factors(field, denominator, -1)])
 
 
 def numeric_factor(element: Quotient) -> Fraction:
@@ -34,7 +47,7 @@ def _content(polynomial: Polynomial) -> int:
 
 
 def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> list[Expr]:
-    content, irreducibles = polynomial.factor()
+    content, irreducibles = _split(field, polynomial)
     sign = 1
     factors = []
     for factor, multiplicity in irreducibles:
@@ -42,6 +55,30 @@ def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> 
             factor, sign = -factor, sign * (-1) ** multiplicity
         factors.append(Pow(_sum(field, factor), exponent * multiplicity))
     return [Pow(Integer(sign * int(content)), exponent), *factors]
+
+
+def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
+    """``(number, [(factor, multiplicity), ...])``: irreducible, but a long polynomial in the powers stays whole.
+
+    The numerator of a sum over three decays has thousands of terms and no factors but those of its coefficients.
+    """
+    terms = polynomial.to_dict()
+    if len(terms) <= MOST_FACTORED_TERMS:
+        number, factors = polynomial.factor()
+        return int(number), factors
+    inside = range(len(field.indices) * (1 + len(field.bases)))
+    rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+    for exponents, coefficient in terms.items():
+        inner = tuple(0 if p in inside else e for p, e in enumerate(exponents))
+        rows.setdefault(tuple(exponents[p] for p in inside), {})[inner] = coefficient
+    content = reduce(lambda x, y: x.gcd(y), (field.rationals.polynomial(row) for row in rows.values()))
+    least = [
+        min(exponents[p] if p in inside else 0 for exponents in terms)
+        for p in range(len(field.rationals.names))
+    ]
+    content = content * field.rationals.polynomial({tuple(least): 1})
+    number, factors = content.factor()
+    return int(number), [*factors, (polynomial / content, 1)]
 
 
 def _trailing_coefficient(polynomial: Polynomial) -> int:

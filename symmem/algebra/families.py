@@ -1,7 +1,8 @@
 """The functions of vectors: the tensors of the loss, opaque functions with their derivatives, totals, finite sums.
 
-The other half of the table beside :mod:`symmem.algebra.functions`.  Two of them are families, read from the name:
-``D2L, D3L, ...`` and ``gradK, gradK_jvp, gradK_jvp2, ...`` for any name that the language does not know.
+The other half of the table beside :mod:`symmem.algebra.functions`.  Some of them are families, read from the name:
+``D2L, D3L, ...`` and ``gradK, gradK_jvp, gradK_jvp2, ..., gradK_potential`` for any name that the language does not
+know.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import cache
 from sympy import Function, Integer, Rational, Sum
 
 from symmem.algebra.head import Head, Scope
-from symmem.algebra.symbols import CONTRACTION_NAME, JVP_NAME, Kind
+from symmem.algebra.symbols import CONTRACTION_NAME, JVP_NAME, POTENTIAL_NAME, Kind
 
 TOTAL = Function("total")
 SLOT = Function("slot")
@@ -29,6 +30,9 @@ def of_family(name: str) -> Head:
     contraction = CONTRACTION_NAME.fullmatch(name)
     if contraction:
         return contraction_head(int(contraction.group(1)))
+    potential = POTENTIAL_NAME.fullmatch(name)
+    if potential:
+        return potential_head(potential.group(1))
     derivative = JVP_NAME.fullmatch(name)
     return (
         opaque_head(derivative.group(1), int(derivative.group(2) or 1)) if derivative else opaque_head(name)
@@ -62,4 +66,16 @@ def opaque_head(name: str, directions: int = 0, degree: Rational | None = None) 
         linear_from=1,
         raised=lambda: opaque_head(name, directions + 1, degree),
         degree=degree,
+    )
+
+
+@cache
+def potential_head(name: str) -> Head:
+    """``K(x)`` of the opaque gradient ``name = grad K``: a scalar that changes by ``total(gradK(x) v)`` along v."""
+    return Head(
+        f"{name}_potential",
+        Function(f"{name}_potential"),
+        Kind.SCALAR,
+        Scope.MODEL,
+        gradient=lambda operands: Function(name)(*operands),
     )

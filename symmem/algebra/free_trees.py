@@ -32,6 +32,7 @@ def rooted(tree: Tree) -> Rooted:
 
 @cache
 def size(tree: Rooted) -> int:
+    """How many nodes the tree has."""
     return 1 + sum(size(child) for child in tree)
 
 

@@ -69,7 +69,9 @@ def coefficient(parts: Iterable[Expr], scalars: Scalars) -> Expr:
             elements += found
     pieces = merge(scalars, elements)
     common = _common_factor(pieces, scalars)
-    written = [_limit_and_transient(piece / common, scalars) for piece in pieces]
+    if not common.is_one():
+        pieces = [piece / common for piece in pieces]
+    written = [_limit_and_transient(piece, scalars) for piece in pieces]
     return Add(Mul(scalars.write(common), Add(*written)), *rest)
 
 

@@ -54,6 +54,7 @@ class Head:
     moves_with_theta  whether its point is theta itself, which is not among the operands: the tensors of the loss
     degree          p with ``f(c x) = c^p f(x)`` for c > 0, all operands scaled; None where there is none
     scope           what an entry of the value depends on
+    gradient        of a scalar function of a vector: the vector whose total with v is its change along v
     antiderivative  of an entrywise function of one variable, where it is known
     roughness       where it is not smooth
     image           an interval in which the (entries of the) value lie
@@ -72,6 +73,7 @@ class Head:
     raised: Callable[[], Head] | None = None
     moves_with_theta: bool = False
     degree: Rational | None = None
+    gradient: Callable[[Operands], Expr] | None = None
     antiderivative: Callable[[Expr], Expr] | None = None
     roughness: Roughness | None = None
     image: Interval = REALS
@@ -79,8 +81,10 @@ class Head:
     binds: bool = False
 
     def is_linear_in(self, position: int) -> bool:
+        """Whether the value is linear over scalars in this operand."""
         return self.linear_from is not None and position >= self.linear_from
 
     @property
     def has_point(self) -> bool:
+        """Whether it has an operand in which it is not linear."""
         return self.linear_from != 0 and self.operands != 0

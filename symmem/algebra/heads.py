@@ -33,6 +33,7 @@ class Heads:
 
     @cached_property
     def by_name(self) -> Mapping[str, Head]:
+        """The records by their names."""
         return MappingProxyType({head.name: head for head in self.records})
 
     @cached_property
@@ -104,6 +105,8 @@ class Heads:
             return head.derivative(operands, rate)
         if head.raised is not None:
             return self.applied(head.raised(), (*operands, rate))
+        if head.gradient is not None:
+            return self.applied(self.by_name["total"], (head.gradient(operands) * rate,))
         raise NotImplementedError(f"no rule for the derivative of {head.name}")
 
     def rebuilt(self, expression: Expr, arguments: Sequence[Expr]) -> Expr:
@@ -127,10 +130,12 @@ def _is_defined(function: type[Expr]) -> bool:
 
 
 def operands_of(expression: Expr, head: Head | None) -> Operands:
+    """The arguments that are values."""
     return expression.args if head is None else expression.args[: head.operands]
 
 
 def labels_of(expression: Expr, head: Head) -> Operands:
+    """The arguments that are no values: limits of a sum, the number of a slot."""
     return () if head.operands is None else expression.args[head.operands :]
 
 

@@ -55,9 +55,13 @@ def enclosing(number: Expr, outward: int) -> Expr:
 
 
 def variable_power(base: Interval, exponent: Interval) -> Interval:
-    """``x**y`` for x >= 0 wherever it is defined, with ``0**0 = 1``; example: ``[0, 1)**[1, inf) = [0, 1)``."""
+    """``x**y`` wherever it is real, with ``0**0 = 1``; example: ``[0, 1)**[1, inf) = [0, 1)``.
+
+    Of a negative x the size is known, ``|x**y| = |x|**y``, and the sign is not.
+    """
     if base.lower < 0:
-        return REALS
+        size = variable_power(abs(base), exponent)
+        return hull([*size.ends, *(-size).ends])
     if exponent.upper <= 0:
         return reciprocal(variable_power(base, -exponent))
     if exponent.lower < 0:
@@ -78,9 +82,3 @@ def _corner(base: End, exponent: End) -> list[End]:
         return [(S.Zero if x < 1 else oo, True)]
     value = Pow(x, y)
     return [(enclosing(value, outward), x_open or y_open) for outward in (-1, 1)]
-
-
-def signed_power(base: Interval, exponent: Interval) -> Interval:
-    """``x**y`` for whole numbers y >= 0 and x of any sign."""
-    size = variable_power(abs(base), exponent)
-    return hull([*size.ends, *(-size).ends]) if base.lower < 0 else size

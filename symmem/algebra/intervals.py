@@ -44,18 +44,22 @@ class Interval:
 
     @property
     def ends(self) -> tuple[End, End]:
+        """``(number, is_open)`` of both ends, the lower one first."""
         return (self.lower, self.lower_open), (self.upper, self.upper_open)
 
     @property
     def is_positive(self) -> bool:
+        """Whether every number inside is above 0."""
         return bool(self.lower > 0) or bool(self.lower == 0 and self.lower_open)
 
     @property
     def is_nonnegative(self) -> bool:
+        """Whether no number inside is below 0."""
         return bool(self.lower >= 0)
 
     @property
     def excludes_zero(self) -> bool:
+        """Whether 0 does not lie inside."""
         return self.is_positive or (-self).is_positive
 
     @property
@@ -82,6 +86,7 @@ def _text(end: Expr) -> str:
 
 
 def point(value: Expr) -> Interval:
+    """The interval that holds one number alone."""
     return Interval(value, value)
 
 

@@ -13,7 +13,7 @@ from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Sum, Symbol
 
 from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, split_scalar, terms_of
 from symmem.algebra.heads import HEADS
-from symmem.algebra.reals import real_power, real_product
+from symmem.algebra.reals import function_of_sign, real_power, real_product
 from symmem.algebra.scalars import Scalars
 
 
@@ -38,7 +38,7 @@ def collect(expression: Expr, scalars: Scalars) -> Expr:
         return Mul(scalars.tidy(scalar), vector)
     if isinstance(expression, Sum):
         return _collect_finite_sum(expression, scalars)
-    return HEADS.mapped(expression, lambda operand: collect(operand, scalars))
+    return function_of_sign(HEADS.mapped(expression, lambda operand: collect(operand, scalars)))
 
 
 def _collect_sum(expression: Add, scalars: Scalars) -> Expr:

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
+from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
-from symmem.algebra.families import TOTAL
 from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS
-from symmem.algebra.interval_powers import enclosing, power, signed_power, variable_power
+from symmem.algebra.interval_powers import enclosing, power, variable_power
 from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
 from symmem.algebra.symbols import AGO, LR, PAST, STEP
 
@@ -54,25 +53,14 @@ def _power(base: Expr, exponent: Expr, ranges: Ranges) -> Interval:
     inner = bounds(base, ranges)
     if isinstance(exponent, Rational):
         return power(inner, exponent)
-    outer = bounds(exponent, ranges)
-    return (
-        signed_power(inner, outer)
-        if _is_count(exponent) and outer.is_nonnegative
-        else variable_power(inner, outer)
-    )
-
-
-def _is_count(exponent: Expr) -> bool:
-    """Whether it is a whole number at every step: ``n + 1``, ``2 n - s``."""
-    terms = exponent.as_coefficients_dict()
-    return set(terms) <= {S.One, *COUNTERS} and all(isinstance(number, Integer) for number in terms.values())
+    return variable_power(inner, bounds(exponent, ranges))
 
 
 def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
     """The image of a function; a sum of things with one sign, be it finite or over entries, keeps that sign."""
     if head.name == "abs":
         return abs(bounds(expression.args[0], ranges))
-    if expression.func == TOTAL or head.binds:
+    if head.is_additive or head.binds:
         inner = bounds(expression.args[0], ranges)
         if inner.is_nonnegative:
             return NONNEGATIVE

@@ -26,20 +26,25 @@ class RationalField:
 
     @cached_property
     def context(self) -> Any:
+        """FLINT's ring of integer polynomials in these names."""
         return fmpz_mpoly_ctx.get(self.names, "lex")
 
     @cached_property
     def generators(self) -> tuple[Polynomial, ...]:
+        """``x_1, ..., x_r`` as polynomials."""
         return tuple(self.context.gens())
 
     def number(self, value: int | Fraction) -> Quotient:
+        """A rational number as an element."""
         value = Fraction(value)
         return Quotient(self.context.constant(value.numerator), self.context.constant(value.denominator))
 
     def generator(self, position: int) -> Quotient:
+        """``x_i`` as an element, i from 0."""
         return Quotient(self.generators[position], self.context.constant(1))
 
     def polynomial(self, terms: dict[tuple[int, ...], int]) -> Polynomial:
+        """The polynomial with these coefficients, by exponents."""
         return self.context.from_dict(terms)
 
 
@@ -96,9 +101,11 @@ class Quotient:
         return f"({self.numerator})/({self.denominator})"
 
     def is_zero(self) -> bool:
+        """Whether it is 0: the form is unique."""
         return bool(self.numerator.is_zero())
 
     def is_one(self) -> bool:
+        """Whether it is 1."""
         return bool(self.numerator == self.denominator)
 
     def depends_on(self, positions: Sequence[int]) -> bool:
@@ -125,5 +132,11 @@ def product_of(elements: Iterable[Quotient]) -> Quotient:
 
 
 def sum_of(elements: Iterable[Quotient]) -> Quotient:
-    """The sum of at least one element."""
-    return reduce(add, elements)
+    """The sum of at least one element: over the least common denominator, reduced once."""
+    parts = list(elements)
+    denominator = parts[0].denominator
+    for part in parts[1:]:
+        if part.denominator != denominator:
+            denominator = denominator * (part.denominator / denominator.gcd(part.denominator))
+    scaled = (part.numerator * (denominator / part.denominator) for part in parts)
+    return quotient(reduce(add, scaled), denominator)

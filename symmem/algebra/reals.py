@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sympy import Abs, Expr, Integer, Mul, Pow, Rational, nan, oo, sign, zoo
+from sympy import Abs, Expr, Integer, Mul, Pow, nan, oo, sign, zoo
 
 from symmem.algebra.atoms import is_scalar
+from symmem.algebra.head import Scope
 from symmem.algebra.heads import HEADS
 
 
 def real_power(base: Expr, exponent: Expr) -> Expr:
-    """``base**exponent`` with ``(c x^(2k))^(p/2) = c^(p/2) |x|^(kp)`` for vectors x."""
-    if not (isinstance(exponent, Rational) and exponent.q == 2):
+    """``base**exponent`` with ``(c x^(2k))^p = c^p |x|^(2kp)`` for vectors x and an exponent that is no integer."""
+    if isinstance(exponent, Integer):
         return Pow(base, exponent)
     outside, inside = [], []
     for factor in Mul.make_args(base):
@@ -44,14 +45,14 @@ def substituted(expression: Expr, values: Mapping[Expr, Expr]) -> Expr:
             elif isinstance(part, Mul) and 0 in arguments and not any(a.has(zoo, nan, oo) for a in arguments):
                 known[part] = Integer(0)
             else:
-                known[part] = HEADS.rebuilt(part, arguments)
+                known[part] = function_of_sign(HEADS.rebuilt(part, arguments))
         return known[part]
 
     return walk(expression)
 
 
 def real_product(factors: Iterable[Expr]) -> Expr:
-    """The product with ``x sign(x) = |x|``, ``x^2 / |x| = |x|``, and no even power of ``|x|``."""
+    """The product with ``x sign(x) = |x|``, ``x^2 / |x| = |x|``, and no even power of ``|x|``; off the zeros of x."""
     product = Mul(*factors)
     if not product.has(Abs, sign):
         return product
@@ -71,6 +72,32 @@ def real_product(factors: Iterable[Expr]) -> Expr:
     return Mul(*(Pow(base, exponent) for base, exponent in powers.items()))
 
 
+def function_of_sign(function: Expr) -> Expr:
+    """``f(sign(x)) = (f(1) + f(-1))/2 + (f(1) - f(-1))/2 sign(x)`` off the zeros of x, for f taken entry by entry."""
+    head = HEADS.of(function)
+    if head is None or head.scope is not Scope.ENTRY or not isinstance(function.args[0], sign):
+        return function
+    above, below = (function.func(Integer(side)) for side in (1, -1))
+    return (above + below) / 2 + (above - below) / 2 * function.args[0]
+
+
+def signed_power(product: Expr, x: Expr) -> tuple[Expr, bool] | None:
+    """``(p, odd)`` of a product of powers of x, |x| and sign(x): it is ``|x|^p``, times sign(x) where it is odd."""
+    total, odd = Integer(0), False
+    for factor in Mul.make_args(product):
+        base, exponent = factor.as_base_exp()
+        whole = isinstance(exponent, Integer)
+        if base == x and whole:
+            total, odd = total + exponent, odd ^ bool(exponent % 2)
+        elif base == Abs(x) and x not in exponent.free_symbols:
+            total = total + exponent
+        elif base == sign(x) and whole:
+            odd = odd ^ bool(exponent % 2)
+        else:
+            return None
+    return total, odd
+
+
 def _raise(powers: dict[Expr, Expr], base: Expr, exponent: Expr) -> None:
     powers[base] = powers.get(base, Integer(0)) + exponent
 
@@ -78,15 +105,20 @@ def _raise(powers: dict[Expr, Expr], base: Expr, exponent: Expr) -> None:
 def _settle(powers: dict[Expr, Expr], absolute: Abs, exponent: Expr) -> None:
     """Writes ``|x|^p x^q`` with as few factors as p and q allow, and ``|x| / x`` as a sign.
 
-    |x|^2 x   = x^3          an even power of |x| is a power of x
-    |x| x^2   = |x|^3        an even power of x is a power of |x|
-    |x|^3 x   = |x|^3 x      both odd: one x stays, and |x| / x, x / |x| are sign(x)
+    |x|^2 x        = x^3               an even power of |x| is a power of x
+    |x| x^2        = |x|^3             an even power of x is a power of |x|
+    |x|^3 x        = |x|^3 x           both odd: one x stays, and |x| / x, x / |x| are sign(x)
+    |x|^(3/2) / x  = |x|^(1/2) sign(x) any other p: a power of |x|, and a sign where q is odd
     """
     plain = absolute.args[0]
     other = powers.get(plain, Integer(0))
-    if not (isinstance(exponent, Integer) and isinstance(other, Integer)):
+    if not isinstance(other, Integer):
         return
-    if (exponent, other) in ((1, -1), (-1, 1)):
+    if not isinstance(exponent, Integer):
+        powers[absolute], powers[plain] = exponent + other, Integer(0)
+        if other % 2:
+            powers[sign(plain)] = Integer(1)
+    elif (exponent, other) in ((1, -1), (-1, 1)):
         powers[absolute], powers[plain], powers[sign(plain)] = Integer(0), Integer(0), Integer(1)
     elif exponent % 2 == 0:
         powers[absolute], powers[plain] = Integer(0), other + exponent

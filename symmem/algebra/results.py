@@ -12,6 +12,7 @@ Every room above makes and reads these records; nobody parses a text that this p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn, TypeAlias
@@ -47,6 +48,7 @@ class Regime:
 
     @property
     def is_exact(self) -> bool:
+        """Whether the claim holds everywhere, in no limit."""
         return not self.small
 
     @property
@@ -101,6 +103,7 @@ class Sentence:
 
     @classmethod
     def of(cls, *parts: Part) -> Sentence:
+        """The sentence of these words and expressions."""
         return cls(parts)
 
     def __str__(self) -> str:
@@ -149,7 +152,13 @@ class Missing:
         ways = [way.value if isinstance(way, Advice) else str(way) for way in self.advice]
         return f"{self.reason}; {', or '.join(ways)}" if ways else str(self.reason)
 
+    def __iter__(self) -> Iterator[NoReturn]:
+        raise DerivationError(str(self))
+
+    def __getitem__(self, _: object) -> NoReturn:
+        raise DerivationError(str(self))
+
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)  # copying, pickling and notebooks ask for what is not there
         raise DerivationError(str(self))

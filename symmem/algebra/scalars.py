@@ -15,7 +15,7 @@ from itertools import product
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
-from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.sums import definite_sum, limit
@@ -45,6 +45,8 @@ class Scalars:
 
     def pieces(self, scalar: Expr) -> list[Quotient] | None:
         """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
+        if scalar in self._written:
+            return [self._written[scalar]]
         if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
             parts = [self.pieces(term) for term in scalar.args]
             return None if any(part is None for part in parts) else merge(self, _chain(parts))
@@ -60,9 +62,12 @@ class Scalars:
     def support(self, element: Quotient) -> frozenset[Symbol]:
         """The decays that occur in an element."""
         above, below = element.numerator.degrees(), element.denominator.degrees()
+        return self._occurring(above) | self._occurring(below)
+
+    def _occurring(self, degrees: tuple[int, ...]) -> frozenset[Symbol]:
         occurring: set[Symbol] = set()
-        for decays, up, down in zip(self._decays_of_generators, above, below, strict=True):
-            if up > 0 or down > 0:
+        for decays, degree in zip(self._decays_of_generators, degrees, strict=True):
+            if degree > 0:
                 occurring |= decays
         return frozenset(occurring)
 
@@ -71,10 +76,34 @@ class Scalars:
         return definite_sum(self.field, summand, PAST, STEP)
 
     def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+        """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 
+    @cached_property
+    def _written(self) -> dict[Expr, Quotient]:
+        """What has been written as one piece, to be read back as it is."""
+        return {}
+
+    @cached_property
+    def _expressions(self) -> dict[int, tuple[Quotient, Expr]]:
+        """The same by the element itself, which the entry keeps alive."""
+        return {}
+
     def write(self, element: Quotient) -> Expr:
-        return write(self.field, element)
+        """The element as an expression, factored."""
+        if id(element) in self._expressions:
+            return self._expressions[id(element)][1]
+        written = write(self.field, element)
+        self.field.remember(written, element)
+        if self._is_one_piece(element):
+            self._written[written] = element
+            self._tidied[written] = written
+            self._expressions[id(element)] = element, written
+        return written
+
+    def _is_one_piece(self, element: Quotient) -> bool:
+        """Whether every term has all the decays of the whole: those of its denominator."""
+        return self.support(element) == self._occurring(element.denominator.degrees())
 
     def add(self, parts: list[Expr]) -> Expr:
         """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
@@ -119,7 +148,15 @@ class Scalars:
         )
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
-        return scalar if divisor == 1 else self.tidy(scalar / divisor)
+        """``scalar / divisor``, in lowest terms."""
+        if divisor == 1:
+            return scalar
+        below = self.field.read(divisor)
+        if scalar in self._written and below is not None:
+            element = self._written[scalar] / below
+            if self._is_one_piece(element):
+                return self.write(element)
+        return self.tidy(scalar / divisor)
 
     def divides(self, divisor: Expr, scalar: Expr) -> bool:
         """Whether ``scalar / divisor`` has no other denominator than ``scalar``."""
@@ -136,8 +173,19 @@ class Scalars:
             return scalar
         if scalar not in self._tidied:
             pieces = self.pieces(scalar)
-            self._tidied[scalar] = scalar if pieces is None else Add(*(self.write(piece) for piece in pieces))
+            if pieces is None:
+                self._tidied[scalar] = self._tidied_in_wider_field(scalar)
+            else:
+                self._tidied[scalar] = Add(*(self.write(piece) for piece in pieces))
         return self._tidied[scalar]
+
+    def _tidied_in_wider_field(self, scalar: Expr) -> Expr:
+        """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""
+        powers = [base**index for base in self.field.bases for index in self.field.indices]
+        field = exponential_field([*self.field.constants, *powers, scalar], self.field.indices)
+        wider = Scalars(field, self.vanishing)
+        pieces = wider.pieces(scalar) if field != self.field else None
+        return scalar if pieces is None else Add(*(wider.write(piece) for piece in pieces))
 
 
 def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:

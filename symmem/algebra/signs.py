@@ -46,6 +46,7 @@ def sign_of(expression: Expr, ranges: Ranges) -> Sign | None:
 
 
 def is_positive(expression: Expr, ranges: Ranges) -> bool:
+    """Whether the expression is known to be above zero, for all values in the ranges."""
     return bounds(expression, ranges).is_positive
 
 

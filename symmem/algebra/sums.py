@@ -8,12 +8,14 @@ that cannot be established is a :class:`NoLimitError`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from math import comb
 
 from sympy import Expr, Symbol
 
 from symmem.algebra.exponential import ExponentialField
-from symmem.algebra.rational import Polynomial, Quotient, quotient
+from symmem.algebra.localised import Terms, localised
+from symmem.algebra.rational import Polynomial, Quotient, quotient, sum_of
 
 
 class NoLimitError(ArithmeticError):
@@ -25,6 +27,23 @@ def definite_sum(field: ExponentialField, summand: Quotient, index: Symbol, uppe
 
     It closes when the denominator contains the index in powers ``beta^index`` alone.
     """
+    local = localised(field, summand)
+    terms = local.terms(summand.numerator), local.terms(summand.denominator)
+    closed = _local_sum(local.field, *terms, index, upper)
+    return None if closed is None else local.lifted(closed)
+
+
+@lru_cache(maxsize=4096)
+def _local_sum(
+    field: ExponentialField, above: Terms, below: Terms, index: Symbol, upper: Symbol
+) -> Quotient | None:
+    numerator, denominator = (field.rationals.polynomial(dict(terms)) for terms in (above, below))
+    return _definite_sum(field, Quotient(numerator, denominator), index, upper)
+
+
+def _definite_sum(
+    field: ExponentialField, summand: Quotient, index: Symbol, upper: Symbol
+) -> Quotient | None:
     powers = field.power_positions(index)
     shift, rest = _split_monomial(field, summand.denominator, powers)
     if any(rest.degrees()[position] > 0 for position in field.positions(index)):
@@ -35,11 +54,11 @@ def definite_sum(field: ExponentialField, summand: Quotient, index: Symbol, uppe
         key = (exponents[at], tuple(exponents[p] - shift[i] for i, p in enumerate(powers)))
         kept = tuple(0 if i == at or i in powers else e for i, e in enumerate(exponents))
         groups.setdefault(key, {})[kept] = coefficient
-    total = field.number(0)
+    parts = [field.number(0)]
     for (degree, rates), coefficients in groups.items():
         closed = _power_sum(field, degree, rates, upper)
-        total = total + quotient(field.rationals.polynomial(coefficients), rest) * closed
-    return total
+        parts.append(quotient(field.rationals.polynomial(coefficients), rest) * closed)
+    return sum_of(parts)
 
 
 def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]) -> Quotient:

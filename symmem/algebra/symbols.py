@@ -24,6 +24,8 @@ AGO = Symbol("k")
 MOMENTUM_NAME = re.compile(r"m([1-9][0-9]*)")
 CONTRACTION_NAME = re.compile(r"D([1-9][0-9]*)L")
 JVP_NAME = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
+POTENTIAL_NAME = re.compile(r"(\w+)_potential")
+"""The scalar whose gradient an opaque function is: ``gradK_potential(x)``."""
 
 
 class Kind(Enum):

@@ -18,18 +18,28 @@ from symmem.targets.registry import TARGETS, Options
 @ORDER
 @click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
 @click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")
+@click.option(
+    "--runtime", is_flag=True, help="torch: the training runtime, copied beside the module; needs -o."
+)
 @OUTPUT
-def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output: str | None) -> None:  # noqa: PLR0917
+def emit(  # noqa: PLR0917
+    name: str, target: str, order: int, standalone: bool, pdf: bool, runtime: bool, output: str | None
+) -> None:
     """The memoryless iteration as code that needs no symmem, or as a section of a paper.
 
     latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, c with -o DIR a header and a source file; both
-    list what they wrote. octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m.
+    list what they wrote. torch with --runtime -o X.py writes X.py and the package symmem_runtime.
+    octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m.
     """
     chosen = TARGETS[target]
     if (standalone or pdf) and "standalone" not in chosen.options:
         raise click.UsageError(
             f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
         )
+    if runtime and "runtime" not in chosen.options:
+        raise click.UsageError(f"--runtime belongs to --target torch, not to {target}; leave it out")
+    if runtime and output is None:
+        raise click.UsageError("--runtime writes a package beside the module; add -o X.py")
     if chosen.needs_output and output is None:
         raise click.UsageError(chosen.needs_output)
     if pdf and output is None:
@@ -39,5 +49,5 @@ def emit(name: str, target: str, order: int, standalone: bool, pdf: bool, output
 
     derivation = derive(load(name), order)
     with progress(f"writing {derivation.optimizer.name} to order {order} ..."):
-        said = chosen.emit(derivation, output, Options(standalone, pdf))
+        said = chosen.emit(derivation, output, Options(standalone, pdf, runtime))
     say(said)

@@ -1,4 +1,4 @@
-"""Any order at one step n: the tree recursion with the finite memory that the method has at that step.
+"""Any order at one step n: the tree recursion with the finite memory of that step (mathematics.md section 4).
 
     a_{n,k}(tau) - a_{n,k-1}(tau) = prod over branches of sum_{j=0..n-k} p_l(n-k, j) prod_i a_{n,k+j}(t_i),  a_{n,0} = 0
 
@@ -13,8 +13,10 @@ from sympy import Expr, Integer
 
 from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, product_of, sum_of
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.algebra.trees import Branch, Tree
 from symmem.derivation.expansion import expansion
+from symmem.derivation.gains import unsettled
 from symmem.errors import DerivationError
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
@@ -24,15 +26,12 @@ MOST_SYMBOLIC_STEPS = 10
 """Polynomials in several decays grow with the square of the step: beyond this a person would wait for minutes."""
 
 
-def coefficients_at_step(method: Method, order: int, step: int) -> tuple[Expr, ...]:
+def coefficients_at_step(method: Method, order: int, step: int) -> tuple[Expr, ...] | Missing:
     """``F_0^(n), ..., F_order^(n)`` at n = ``step``, exact."""
-    _require_constant_differentials(method)
+    missing = _out_of_reach(method, order, step)
+    if missing is not None:
+        return missing
     scalars = method.numbers
-    if len(scalars.decays) > 1 and step > MOST_SYMBOLIC_STEPS:
-        raise DerivationError(
-            f"{method.name}: step {step}: with several symbolic decays the exact coefficients of order {order} "
-            f"are out of reach beyond step {MOST_SYMBOLIC_STEPS}; put numbers in (--set), or ask for --limit"
-        )
     series = expansion(method, order)
     memory = _Memory(method, step)
     found = []
@@ -47,14 +46,25 @@ def coefficients_at_step(method: Method, order: int, step: int) -> tuple[Expr, .
     return tuple(found)
 
 
-def _require_constant_differentials(method: Method) -> None:
+def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
+    """The elementary differentials must not depend on the step, and the exact numbers must be of a size."""
+    missing = unsettled(method)
+    if missing is not None:
+        return missing
     one = merged(method)
-    if method.is_settled or (one.is_linear and len(one.channels) == 1):
-        return
-    raise DerivationError(
-        f"{method.name}: beyond order 2 a given step needs gains that do not depend on n (bias correction), or a "
-        "Phi that is linear; ask for the limit (--limit), or for order 2"
-    )
+    if not (method.is_settled or (one.is_linear and len(one.channels) == 1)):
+        reason = (
+            f"{method.name}: beyond order 2 a given step needs gains that do not depend on n (bias correction), "
+            "or a Phi that is linear"
+        )
+        return Missing(Sentence.of(reason), (Advice.LIMIT, Sentence.of("ask for order 2")))
+    if len(method.numbers.decays) > 1 and step > MOST_SYMBOLIC_STEPS:
+        reason = (
+            f"{method.name}: step {step}: with several symbolic decays the exact coefficients of order {order} "
+            f"are out of reach beyond step {MOST_SYMBOLIC_STEPS}"
+        )
+        return Missing(Sentence.of(reason), (Advice.NUMBERS, Advice.LIMIT))
+    return None
 
 
 class _Memory:

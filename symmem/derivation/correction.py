@@ -1,6 +1,6 @@
 """The correction of memory at step n, first order in h.  The limit of many steps is in :mod:`.expansion`.
 
-    M^(n)(theta) = h DPhi(gbar)[ scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L] ]        (mathematics.md section 2)
+    M^(n)(theta) = h DPhi(gbar)[ scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L] ]  (mathematics.md section 2; the paper, (9))
 
 with S_l the sum over the past of the kernel's shape, scale_l the factor in front of it.
 """
@@ -16,14 +16,16 @@ from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
 from symmem.derivation.gains import at_frozen_point, gains, scales
 from symmem.derivation.history import past_sum
+from symmem.method.merging import merged
 from symmem.method.method import Method
 
 
 @lru_cache(maxsize=256)
 def finite_correction(method: Method) -> Expr:
     """``M^(n)(theta)`` for symbolic n, h included."""
-    sums = tuple(past_sum(method, channel.kernel.shape) for channel in method.channels)
-    return LR * group(contributions(method, sums), method.numbers)
+    one = merged(method)
+    sums = tuple(past_sum(one, channel.kernel.remembered.shape) for channel in one.channels)
+    return LR * group(contributions(one, sums), method.numbers)
 
 
 def contributions(method: Method, sums: tuple[Expr, ...]) -> tuple[Expr, ...]:

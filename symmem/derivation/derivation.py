@@ -10,16 +10,16 @@ from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
-from symmem.algebra.results import Assumption, Missing
+from symmem.algebra.results import Advice, Assumption, Missing, Sentence
 from symmem.derivation.assumptions import assumptions
 from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
-from symmem.derivation.gains import frozen_update, gains
+from symmem.derivation.gains import frozen_update, gains, unsettled
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
-from symmem.derivation.start import shift
+from symmem.derivation.start import shift, unsummable
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
@@ -41,6 +41,8 @@ class MemorylessIteration:
 class Derivation:
     """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, to the power ``order`` of h.
 
+    Each is a result, or a ``Missing`` that says why there is none.
+
     F, M                 the iteration at step n, for symbolic n (n counts from 0)
     limit                the same for n -> infinity
     coefficients[j]      F_j of the limit: theta <- theta - h (F_0 + h F_1 + ...)
@@ -61,72 +63,92 @@ class Derivation:
 
     @cached_property
     def F(self) -> Expr:
+        """``F^(n)(theta) = Phi(gbar)``: the update on a constant history (mathematics.md section 1)."""
         return frozen_update(self.method, gains(self.method))
 
     @cached_property
-    def M(self) -> Expr:
+    def M(self) -> Expr | Missing:
+        """``M^(n)(theta)``, h included: the paper's equation (9), then the second order (sections 2 and 4)."""
         if self.order > 2:
-            raise DerivationError(
-                f"{self.method.name}: symbolic n is known to order 2, not {self.order}; "
-                "ask for the limit (--limit) or for a step (--at-step N)"
-            )
+            reason = f"{self.method.name}: symbolic n is known to order 2, not {self.order}"
+            return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
         first = finite_correction(self.method)
         return first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
 
     @cached_property
-    def limit(self) -> MemorylessIteration:
+    def limit(self) -> MemorylessIteration | Missing:
+        """F and M for n -> infinity."""
+        if isinstance(self.coefficients, Missing):
+            return self.coefficients
         memoryless, *rest = self.coefficients
         return MemorylessIteration(memoryless, _powers_of_h(rest))
 
     @cached_property
-    def coefficients(self) -> tuple[Expr, ...]:
+    def coefficients(self) -> tuple[Expr, ...] | Missing:
+        """``F_0, ..., F_order`` of the limit (mathematics.md section 4)."""
+        missing = unsettled(self.method)
+        if missing is not None:
+            return missing
         series = expansion(self.method, self.order)
         return tuple(series.memoryless(j) for j in range(self.order + 1))
 
     @cached_property
-    def modified_equation(self) -> tuple[Expr, ...]:
+    def modified_equation(self) -> tuple[Expr, ...] | Missing:
+        """``G_0, ..., G_order`` of ``theta' = G_0 + h G_1 + ...`` (mathematics.md section 4)."""
+        missing = unsettled(self.method)
+        if missing is not None:
+            return missing
         series = expansion(self.method, self.order)
         return tuple(series.modified_equation(j) for j in range(self.order + 1))
 
     @cached_property
-    def _loss_or_obstruction(self) -> ModifiedLoss | Obstruction:
-        return _settled(modified_loss(self.method, self.order))
+    def _verdict(self) -> Verdict:
+        return modified_loss(self.method, self.order)
 
     @cached_property
-    def flow_loss(self) -> ModifiedLoss | Obstruction:
-        return _settled(modified_flow_loss(self.method, self.order))
+    def flow_loss(self) -> Verdict:
+        """The loss whose gradient flow the modified equation is, or the obstruction."""
+        return modified_flow_loss(self.method, self.order)
 
     @property
-    def modified_loss(self) -> ModifiedLoss | None:
-        found = self._loss_or_obstruction
-        return found if isinstance(found, ModifiedLoss) else None
+    def modified_loss(self) -> ModifiedLoss | Missing | None:
+        """The modified loss (mathematics.md section 5); None where there is an obstruction."""
+        return None if isinstance(self._verdict, Obstruction) else self._verdict
 
     @property
-    def obstruction(self) -> Obstruction | None:
-        found = self._loss_or_obstruction
-        return found if isinstance(found, Obstruction) else None
+    def obstruction(self) -> Obstruction | Missing | None:
+        """The terms that prevent a modified loss; None where there is one."""
+        return None if isinstance(self._verdict, ModifiedLoss) else self._verdict
 
     @cached_property
-    def shift(self) -> tuple[Expr, ...]:
+    def shift(self) -> tuple[Expr, ...] | Missing:
+        """``d_1, ..., d_order``, at most two: where the limit form starts (mathematics.md section 6)."""
+        missing = unsummable(self.method)
+        if missing is not None:
+            return missing
         first = shift(self.method)
         return (first,) if self.order == 1 else (first, second_shift(self.method))
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
+        """What the results rest on."""
         formulas = (self.F, finite_correction(self.method))
         return assumptions(self.method, self.order, not self.method.is_settled, formulas)
 
     @cached_property
-    def quadratic(self) -> Quadratic:
+    def quadratic(self) -> Quadratic | Missing:
         """The iteration on a quadratic loss, summed to all orders; for methods linear in the gradient."""
         return quadratic(self.method, self.order)
 
-    def at(self, step: int) -> MemorylessIteration:
+    def at(self, step: int) -> MemorylessIteration | Missing:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
         if step < 0:
             raise DerivationError(f"{self.method.name}: step {step}: steps count from 0")
-        if self.order > 2:
-            first, *rest = coefficients_at_step(self.method, self.order, step)
+        if isinstance(self.M, Missing):
+            found = coefficients_at_step(self.method, self.order, step)
+            if isinstance(found, Missing):
+                return found
+            first, *rest = found
             return MemorylessIteration(first, _powers_of_h(rest))
         return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
 
@@ -136,12 +158,6 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(method_of(optimizer), order)
-
-
-def _settled(verdict: Verdict) -> ModifiedLoss | Obstruction:
-    if isinstance(verdict, Missing):
-        raise DerivationError(str(verdict))
-    return verdict
 
 
 def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:

@@ -1,4 +1,4 @@
-"""Elementary differentials: the vectors that the trees stand for.
+"""Elementary differentials: the vectors that the trees stand for (mathematics.md section 4).
 
     F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (normaliser_l g_l)(theta)[F(t_1), ..., F(t_m)]
 

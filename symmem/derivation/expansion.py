@@ -1,5 +1,7 @@
 """Any order: the coefficients of the memoryless iteration and of the modified equation, for n -> infinity.
 
+mathematics.md section 4; ``h F_1`` is the limit of the paper's correction, its equation (9) and Appendix D.
+
 theta <- theta - h (F_0 + h F_1 + ...),   F_j = -sum_{|tau|=j+1} c(tau)/symmetry F(tau)
 theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetry F(tau)
 """
@@ -7,7 +9,7 @@ theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -47,16 +49,23 @@ class Expansion:
     differentials: Differentials
     terms: tuple[tuple[Term, ...], ...]
     """``terms[j]`` has the trees of F_j and G_j: those with j + 1 step nodes."""
+    _known: dict[tuple[str, int], Expr] = field(default_factory=dict, compare=False, repr=False)
+    """What was assembled before: the coefficients, the modified loss and the start all ask for the same F_j."""
 
     def memoryless(self, order: int) -> Expr:
         """``F_order``."""
-        return self._assembled((term.tree, term.step) for term in self.terms[order])
+        if ("F", order) not in self._known:
+            self._known["F", order] = self.assembled((term.tree, term.step) for term in self.terms[order])
+        return self._known["F", order]
 
     def modified_equation(self, order: int) -> Expr:
         """``G_order``."""
-        return self._assembled((term.tree, term.flow) for term in self.terms[order])
+        if ("G", order) not in self._known:
+            self._known["G", order] = self.assembled((term.tree, term.flow) for term in self.terms[order])
+        return self._known["G", order]
 
-    def _assembled(self, parts: Iterable[tuple[Tree, Numbers]]) -> Expr:
+    def assembled(self, parts: Iterable[tuple[Tree, Numbers]]) -> Expr:
+        """The sum of trees with these numbers in front, as an expression."""
         scalars = self.method.numbers
         contributions = []
         for tree, numbers in parts:

@@ -12,7 +12,7 @@ from sympy import Expr, nan, oo, zoo
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.errors import DerivationError
 from symmem.method.method import Method
 
@@ -28,8 +28,8 @@ def gains(method: Method) -> Gains:
 
 @lru_cache(maxsize=256)
 def scales(method: Method) -> Gains:
-    """The factors in front of the kernels at step n."""
-    return tuple(method.numbers.tidy(channel.kernel.scale(STEP)) for channel in method.channels)
+    """The factors in front of what the kernels remember at step n."""
+    return tuple(method.numbers.tidy(channel.kernel.remembered.scale(STEP)) for channel in method.channels)
 
 
 @lru_cache(maxsize=256)
@@ -47,7 +47,7 @@ def unsettled(method: Method) -> Missing | None:
         missing = channel.kernel.unsettled
         if missing is not None:
             reason = Sentence.of(f"{method.name}: momentum {position}: ", *missing.reason.parts)
-            return Missing(reason, (Sentence.of("ask for a finite step instead (--at-step N)"),))
+            return Missing(reason, (Advice.STEP,))
     return None
 
 

@@ -1,4 +1,4 @@
-"""What memory adds to the loss, first order in h: the implicit regulariser of parameter groups.
+"""What memory adds to the loss, first order in h: the implicit regulariser of groups (mathematics.md sections 2, 5).
 
 Where every response is a multiple of the preconditioner P of the update, ``F = P grad + decay theta``,
 

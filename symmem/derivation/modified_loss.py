@@ -1,26 +1,33 @@
-"""The modified loss (mathematics.md section 5): the memoryless step as a preconditioned step on a changed loss.
+"""The modified loss (mathematics.md sections 5 and 12): the memoryless step as a preconditioned step on a changed loss.
 
     theta <- theta - h P grad Ltilde - h decay theta,      Ltilde = loss + h (...),     P a scalar or a diagonal
 
-Methods linear in the gradient are settled at every order by their trees.  For the others the terms that prevent a
-potential are named; where it exists as a small parameter goes to zero, the loss of that limit is given, with the
-rate at which the difference vanishes.  Example: heavy ball with ``F_1 = beta/(1-beta)^3 H g`` has
-``Ltilde = loss + h beta/(2 (1-beta)^2) |g|^2`` and ``P = 1/(1-beta)``.
+The routes, in this order: coupled decay is put into the loss; methods linear in the gradient are settled at every order
+by their trees; a linear map of one memory with decay by the Hopf-Lax series; all others term by term, exactly or in the
+limit of small parameters.  A claim is a symbolic zero; a denial has a witness; else none was found.
+Example: heavy ball, ``F_1 = beta/(1-beta)^3 H g``, has ``Ltilde = loss + h beta/(2 (1-beta)^2) |g|^2``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from sympy import Add, Expr
+from sympy import Add, Expr, S
 
-from symmem.algebra.atoms import LOSS, LR
+from symmem.algebra.atoms import GRAD, LOSS, LR, is_scalar
+from symmem.algebra.directional import derivative
+from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing
 from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
 from symmem.derivation.gains import unsettled
+from symmem.derivation.gradient_map_loss import gradient_map_loss
 from symmem.derivation.integrability import gradient_gain, potential_of_order
 from symmem.derivation.preconditioned_loss import preconditioned_loss
+from symmem.derivation.scalar_writing import gathered
+from symmem.derivation.shifted_loss import coupled_decay, in_terms_of_the_loss, uncoupled
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.witness import witness
 from symmem.method.method import Method
 
 __all__ = ["ModifiedLoss", "Obstruction", "Verdict", "modified_flow_loss", "modified_loss"]
@@ -34,11 +41,16 @@ def modified_loss(method: Method, order: int) -> Verdict:
     missing = unsettled(method)
     if missing is not None:
         return missing
+    plain = _plain(method)
+    if plain is not None:
+        return _with_decay_inside(modified_loss(plain[0], order), plain[1], method)
     gain = gradient_gain(method)
     series = expansion(method, order)
     if gain is not None:
         return _by_trees(series, order, gain, lambda term: term.step)
-    return preconditioned_loss(method, [series.memoryless(j) for j in range(order + 1)])
+    return _by_linear_map(method, order) or preconditioned_loss(
+        method, [series.memoryless(j) for j in range(order + 1)]
+    )
 
 
 def modified_flow_loss(method: Method, order: int) -> Verdict:
@@ -46,11 +58,35 @@ def modified_flow_loss(method: Method, order: int) -> Verdict:
     missing = unsettled(method)
     if missing is not None:
         return missing
+    plain = _plain(method)
+    if plain is not None:
+        return _with_decay_inside(modified_flow_loss(plain[0], order), plain[1], method)
     gain = gradient_gain(method)
     series = expansion(method, order)
     if gain is not None:
         return _by_trees(series, order, gain, lambda term: tuple((x, -share) for x, share in term.flow))
     return preconditioned_loss(method, [-series.modified_equation(j) for j in range(order + 1)])
+
+
+def _plain(method: Method) -> tuple[Method, Expr] | None:
+    """The method without its coupled decay, and the decay; None where there is none."""
+    decay = coupled_decay(method)
+    plain = uncoupled(method, decay) if decay != 0 else None
+    return None if plain is None else (plain, decay)
+
+
+def _with_decay_inside(verdict: Verdict, decay: Expr, method: Method) -> Verdict:
+    """A verdict on the loss with the decay in it, in terms of the loss itself."""
+    if isinstance(verdict, ModifiedLoss):
+        return replace(
+            verdict,
+            potential=gathered(in_terms_of_the_loss(verdict.potential, decay), method.numbers),
+            preconditioner=collect(in_terms_of_the_loss(verdict.preconditioner, decay), method.numbers),
+        )
+    if isinstance(verdict, Obstruction):
+        terms = tuple(collect(in_terms_of_the_loss(term, decay), method.numbers) for term in verdict.terms)
+        return replace(verdict, terms=terms)
+    return verdict
 
 
 def _by_trees(
@@ -60,6 +96,18 @@ def _by_trees(
     for j in range(1, order + 1):
         found = potential_of_order(series, j, [numbers(term) for term in series.terms[j]], gain)
         if isinstance(found, Obstruction):
-            return found
+            seen = witness(Add(*found.terms), S.One, series.method.defaults)
+            return replace(found, witness=seen)
         parts.append(LR**j * found)
     return ModifiedLoss(Add(*parts), gain)
+
+
+def _by_linear_map(method: Method, order: int) -> ModifiedLoss | None:
+    """Momentum with decoupled decay: the gradient map is a scalar P, and its loss is this one (section 11)."""
+    found = gradient_map_loss(method, order)
+    if isinstance(found, Missing):
+        return None
+    slope = derivative(found.map.map, {GRAD: S.One})
+    if not is_scalar(slope) or collect(found.map.map - slope * GRAD, method.numbers) != 0:
+        return None
+    return ModifiedLoss(found.potential, slope, decay=found.map.decay)

@@ -1,5 +1,7 @@
 """Parameter groups: what the memory of one group makes of the steps of every group, first order in h.
 
+mathematics.md section 2, "A schedule, and parameter groups".
+
 Each group has its rate, its parameters and the number n of updates that it has made.  For a group i
 
     theta_i <- theta_i - lr_i (F_i + M_i),        M_i = DPhi(gbar)[scale_1 Dg_1[S_1], ..., scale_L Dg_L[S_L]],

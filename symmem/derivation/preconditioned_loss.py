@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sympy import Add, Expr, Mul, S, Symbol, expand_mul, nan, oo, zoo
+from sympy import Add, Expr, Mul, Pow, S, Symbol, expand_mul, nan, oo, zoo
 
-from symmem.algebra.atoms import LOSS, LR, is_scalar, terms_of
+from symmem.algebra.atoms import LOSS, LR, THETA, is_scalar, terms_of
 from symmem.algebra.directional import derivative
+from symmem.algebra.gradients import expanded, gradient
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.potentials import potential
@@ -26,45 +27,71 @@ from symmem.algebra.results import EXACT, Regime, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.preconditioner import preconditioner_of, without_decay
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.witness import Witness, witness
 from symmem.method.method import Method
 
 
 def preconditioned_loss(method: Method, fields: list[Expr]) -> ModifiedLoss | Obstruction:
-    """The loss of ``theta <- theta - h (fields[0] + h fields[1] + ...)``, exact or else in the limit of a parameter.
+    """The loss of ``theta <- theta - h (fields[0] + h fields[1] + ...)``, exact or else in the limit of parameters.
 
-    Where there is none, the obstruction is that of the highest order that was reached.
+    Where there is none, the obstruction is that of the highest order that was reached; it is a denial where the exact
+    fields have a witness at that order.
     """
     verdict = _loss_of(fields, EXACT, method.numbers)
     if isinstance(verdict, ModifiedLoss):
         return verdict
+    reached = fields
     for small in _small_parameters(method, fields):
-        limits = [group([substituted(field, {small: S.Zero})], method.numbers) for field in fields]
+        values = dict.fromkeys(small, S.Zero)
+        limits = [group([substituted(field, values)], method.numbers) for field in fields]
         if any(limit.has(nan, zoo, oo) for limit in limits):
             continue
-        regime = Regime((small,), _rate(fields, small))
+        regime = Regime(small, _rate(fields, small))
         settled = _loss_of(limits, regime, method.numbers)
         if isinstance(settled, ModifiedLoss):
             return settled
         if settled.order > verdict.order:
             reason = Sentence.of("also in the limit ", regime, ", ", *settled.reason.parts)
-            verdict = replace(settled, reason=reason)
-    return verdict
+            verdict, reached = replace(settled, reason=reason), limits
+    seen = _witness(method, reached, verdict.order) or _witness(method, fields, verdict.order)
+    return replace(verdict, witness=seen)
 
 
-def _small_parameters(method: Method, fields: list[Expr]) -> Iterator[Symbol]:
-    """The parameters that may come as near to zero as one likes, and are no decays."""
+def _witness(method: Method, fields: list[Expr], order: int) -> Witness | None:
+    """A place at which the field of this order is no gradient, for the P of the update and any decay."""
+    preconditioner, _ = preconditioner_of(fields[0], method.numbers)
+    if preconditioner is None or not method.is_entrywise or order == 0:
+        return None
+    return witness(fields[order], preconditioner, method.defaults)
+
+
+def _small_parameters(method: Method, fields: list[Expr]) -> Iterator[tuple[Symbol, ...]]:
+    """The parameters that may come as near to zero as one likes, one by one and then together.
+
+    Not the decays, and none that stands in an exponent: a limit there changes the method, not its safeguard.
+    """
     occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
-    for symbol, interval in method.ranges.items():
-        may_vanish = interval.lower == 0 and interval.lower_open
-        if may_vanish and symbol in occurring and symbol not in method.numbers.decays:
-            yield symbol
+    exponents = {
+        symbol for field in fields for power in field.atoms(Pow) for symbol in power.exp.free_symbols
+    }
+    found = [
+        symbol
+        for symbol, interval in method.ranges.items()
+        if interval.lower == 0
+        and interval.lower_open
+        and symbol in occurring - exponents - method.numbers.decays
+    ]
+    yield from ((symbol,) for symbol in found)
+    if len(found) > 1:
+        yield tuple(found)
 
 
-def _rate(fields: list[Expr], small: Symbol) -> Expr | None:
-    """The small parameter, where the step is differentiable in it at 0, off the zeros of grad: the rate is O(it)."""
+def _rate(fields: list[Expr], small: tuple[Symbol, ...]) -> Expr | None:
+    """Their sum, where the step is differentiable in them at 0, off the zeros of grad: the rate is O(it)."""
     step = Add(*(LR**order * field for order, field in enumerate(fields)))
-    slope = substituted(derivative(step, {small: S.One}), {small: S.Zero})
-    return None if slope.has(nan, zoo, oo) else small
+    at_zero = dict.fromkeys(small, S.Zero)
+    slopes = [substituted(derivative(step, {symbol: S.One}), at_zero) for symbol in small]
+    return None if any(slope.has(nan, zoo, oo) for slope in slopes) else Add(*small)
 
 
 def _loss_of(fields: list[Expr], regime: Regime, scalars: Scalars) -> ModifiedLoss | Obstruction:
@@ -74,8 +101,27 @@ def _loss_of(fields: list[Expr], regime: Regime, scalars: Scalars) -> ModifiedLo
         reason = "the update is not the gradient times a scalar or a diagonal factor"
         return Obstruction(Sentence.of(reason), terms_of(fields[0]), 0)
     if is_scalar(preconditioner):
-        return _with_scalar(fields, preconditioner, regime, scalars)
-    return _with_diagonal(fields, preconditioner, decay, regime, scalars)
+        verdict = _with_scalar(fields, preconditioner, regime, scalars)
+    else:
+        verdict = _with_diagonal(fields, preconditioner, decay, regime, scalars)
+    return _proved(verdict, fields, scalars) if isinstance(verdict, ModifiedLoss) else verdict
+
+
+def _proved(loss: ModifiedLoss, fields: list[Expr], scalars: Scalars) -> ModifiedLoss | Obstruction:
+    """The loss, if ``P grad Ltilde + decay theta`` is the step, order by order: a symbolic zero."""
+    decays = (term * THETA for term in terms_of(loss.decay))
+    step = loss.preconditioner * expanded(gradient(loss.potential)) + Add(*decays)
+    for order, field in enumerate(fields):
+        claimed = [term / LR**order for term in terms_of(expanded(step)) if _power_of_h(term) == order]
+        rest = group([*claimed, -expanded(field)], scalars, merge_products=False)
+        if rest != 0:
+            reason = "the loss that was found for these terms could not be proved"
+            return Obstruction(Sentence.of(reason), terms_of(rest), order)
+    return loss
+
+
+def _power_of_h(term: Expr) -> int:
+    return int(term.as_coeff_exponent(LR)[1])
 
 
 def _with_scalar(
@@ -114,9 +160,7 @@ def _change(correction: Expr, preconditioner: Expr, order: int, scalars: Scalars
     parts, rest = potential(distribute(group([correction / preconditioner], scalars)))
     if not rest:
         return _added(parts, scalars)
-    reason = "divided by the preconditioner of the update, these terms are no gradient"
-    if order > 1:
-        reason = "no potential was found for these terms divided by the preconditioner of the update"
+    reason = "no potential was found for these terms divided by the preconditioner of the update"
     terms = tuple(collect(term * preconditioner, scalars) for term in rest)
     return Obstruction(Sentence.of(reason), terms, order)
 

@@ -1,6 +1,8 @@
 """The diagonal factor P of an update, ``F = P grad + decay theta``: what a modified loss is preconditioned by.
 
-Below :mod:`.preconditioned_loss`.  Example: AdamW's limit, ``grad/sqrt(grad^2 + eps) + weight_decay theta``, has
+Below :mod:`.preconditioned_loss`; mathematics.md section 5.
+
+Example: AdamW's limit, ``grad/sqrt(grad^2 + eps) + weight_decay theta``, has
 ``P = 1/sqrt(grad^2 + eps)`` and the decay ``weight_decay``.
 """
 

@@ -1,4 +1,4 @@
-"""A quadratic loss: the memoryless iteration summed to all orders.
+"""A quadratic loss: the memoryless iteration summed to all orders (mathematics.md section 4).
 
 For a method linear in the gradient and a Hessian eigenvalue a, iterates ``mu^n`` solve ``1 - mu = h a W(1/mu)`` with
 ``W(z) = sum_k w_k z^k`` the weight of the gradient k steps ago.  The slow root, 1 at h = 0, is the multiplier of the
@@ -16,6 +16,8 @@ from symmem.algebra.atoms import GRAD, LR
 from symmem.algebra.directional import derivative
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
+from symmem.algebra.results import Missing, Sentence
+from symmem.derivation.gains import unsettled
 from symmem.derivation.integrability import gradient_gain
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
@@ -47,16 +49,17 @@ class Quadratic:
     values: tuple[tuple[str, Rational], ...]
 
 
-def quadratic(method: Method, order: int) -> Quadratic:
+def quadratic(method: Method, order: int) -> Quadratic | Missing:
     """The summed form of a method linear in the gradient; its series to ``(lr a)^(order + 1)``."""
+    missing = unsettled(method)
+    if missing is not None:
+        return missing
     if gradient_gain(method) is None:
-        raise DerivationError(
-            f"{method.name}: --quadratic needs an update that is linear in the gradient, with no other variable"
-        )
+        words = "a quadratic loss (--quadratic) needs an update that is linear in the gradient, with no other variable"
+        return Missing(Sentence.of(f"{method.name}: {words}"))
     if {"a", "mu"} & {parameter.name for parameter in method.parameters}:
-        raise DerivationError(
-            f"{method.name}: --quadratic writes a and mu; rename the parameter of that name"
-        )
+        reason = f"{method.name}: the answer for a quadratic loss (--quadratic) writes a and mu"
+        return Missing(Sentence.of(reason), (Sentence.of("rename the parameter of that name"),))
     equation = _equation(_response(method))
     scalars = method.numbers
     steps = _series(method, equation, order + 1)

@@ -47,10 +47,12 @@ class Coefficients:
 
     @cached_property
     def one(self) -> Number:
+        """1 in the ring."""
         return self._context.constant(1)
 
     @cached_property
     def zero(self) -> Number:
+        """0 in the ring."""
         return self._context.constant(0)
 
     @cached_property

@@ -1,6 +1,7 @@
 """The sign of the implicit regularisation: whether memory penalises the size of the gradient, or rewards it.
 
-The modified loss is ``loss + h c R + ...`` with R a norm of the gradient: the sign is that of c.
+The modified loss is ``loss + h c R + ...`` with R a norm of the gradient: the sign is that of c (mathematics.md
+section 5; for AdamW and Lion the paper, Section 4).
 """
 
 from __future__ import annotations

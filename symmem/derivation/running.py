@@ -2,7 +2,7 @@
 
     x_l <- A_l x_l + B_l g_l(theta, grad),      m_l = C_l(n) x_l
 
-by the realisation of its kernel.
+by the realisation of its kernel (mathematics.md section 9).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import GRAD, STEP, THETA
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
+from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains, unsettled
 from symmem.derivation.parameter_groups import StepScalar, free_name
-from symmem.errors import DerivationError
 from symmem.method.method import Channel, Method
 
 
@@ -80,7 +80,5 @@ def frozen_parameters(derivation: Derivation) -> tuple[tuple[str, ...], tuple[st
         names = {symbol.name for symbol in update.free_symbols}
         return tuple(p.name for p in derivation.method.parameters if p.name in names)
 
-    try:
-        return used(derivation.F), used(derivation.limit.F)
-    except DerivationError:
-        return used(derivation.F), used(derivation.F)
+    settled = derivation.limit
+    return used(derivation.F), used(derivation.F if isinstance(settled, Missing) else settled.F)

@@ -24,6 +24,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales
 from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
+from symmem.method.merging import merged
 from symmem.method.method import Method
 
 _SLOTS = (slot(0), slot(1))
@@ -31,12 +32,12 @@ _SLOTS = (slot(0), slot(1))
 
 def second_coefficient(method: Method) -> Expr:
     """``F_2^(n)`` for symbolic n: closed where its sums close, with explicit finite sums elsewhere."""
-    scalars = method.numbers
+    method, scalars = merged(method), method.numbers
     changes: dict[Symbol, Expr] = {}
     second: dict[Symbol, Expr] = {}
     inner = _drift(method)
     for channel, scale in zip(method.channels, scales(method), strict=True):
-        shape = channel.kernel.shape
+        shape = channel.kernel.remembered.shape
         if not shape.has_memory or derivative(channel.g, along(_SLOTS[0])) == 0:
             continue
         drift = sum_over_past(inner, shape, scalars)
@@ -56,7 +57,7 @@ def second_coefficient(method: Method) -> Expr:
 def second_shift(method: Method) -> Expr:
     """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0."""
     scalars = method.numbers
-    series = expansion(method, 1)
+    series = expansion(method, 2)
     limit, first = series.memoryless(0), series.memoryless(1)
     past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
     before = _partial_sum(method, Integer(0), PAST)

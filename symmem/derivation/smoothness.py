@@ -1,5 +1,7 @@
 """Where Phi and the g_l are smooth at the frozen point, also where an entry of the gradient is zero; else a warning.
 
+The theorem asks for two derivatives (mathematics.md section 2; section 8 on PyTorch's eps).
+
 A part such as ``sqrt(m2 + eps)`` is smooth where its argument keeps away from 0 for all parameters in their ranges.
 Where only the default values say so, that is stated as an assumption; where nothing does, it is a warning.
 """
@@ -9,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Abs, Expr, Integer, Pow, Rational, S, Symbol, cos
+from sympy import Abs, Expr, Integer, Pow, Rational, S, Symbol, cos, sqrt
 
 from symmem.algebra.atoms import is_scalar
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
 from symmem.algebra.intervals import Interval
 from symmem.algebra.ranges import Ranges, bounds
-from symmem.algebra.results import Assumption, Named, Sentence
+from symmem.algebra.results import Assumption, Named, Part, Sentence
 from symmem.algebra.signs import at_values, is_nonzero
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
@@ -42,9 +44,10 @@ def times(order: int) -> str:
 
 def smoothness(method: Method, order: int) -> list[Assumption]:
     """The warnings, and what keeps the other parts smooth."""
-    variables = [(f"g of momentum {k}", channel.g) for k, channel in enumerate(method.channels, start=1)]
+    named: list[tuple[tuple[Part, ...], Expr]] = [((Named("Phi"),), method.phi)]
+    named += [((f"g of momentum {k}",), channel.g) for k, channel in enumerate(method.channels, start=1)]
     found = []
-    for name, expression in (("Phi", method.phi), *variables):
+    for name, expression in named:
         for rough in _rough_parts(expression, order):
             if not _is_safe(rough, method, method.ranges):
                 found.append(_verdict(rough, name, method))
@@ -59,14 +62,15 @@ def smoothness(method: Method, order: int) -> list[Assumption]:
     return found
 
 
-def _verdict(rough: RoughPart, name: str, method: Method) -> Assumption:
+def _verdict(rough: RoughPart, name: tuple[Part, ...], method: Method) -> Assumption:
     if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
         words = (
             " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
         )
         return Assumption(Sentence.of(rough.inner, words))
-    # A warning quotes the declaration, where the names stand as they were typed.
-    return Assumption(Sentence.of(f"{name} contains {rough.part}, which {_problem(rough)}"), warning=True)
+    return Assumption(
+        Sentence.of(*name, " contains ", rough.part, ", which ", *_problem(rough)), warning=True
+    )
 
 
 def _rough_parts(expression: Expr, order: int) -> Iterator[RoughPart]:
@@ -123,17 +127,19 @@ def _is_safe(rough: RoughPart, method: Method, ranges: Ranges) -> bool:
     return is_nonzero(frozen, ranges)
 
 
-def _problem(rough: RoughPart) -> str:
+def _problem(rough: RoughPart) -> tuple[Part, ...]:
     """What fails, and what to use instead."""
+    x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
     if rough.roughness is Roughness.JUMP:
-        return "jumps where its argument is 0; use a smooth sign, x/sqrt(x**2 + eps)"
+        return ("jumps where its argument is 0; use a smooth sign, ", x / sqrt(x**2 + eps))
     if rough.roughness is Roughness.SINGULAR:
-        return f"is singular where {rough.inner} is 0; keep it away from 0, e.g. with an eps"
+        return ("is singular where ", inner, " is 0; keep it away from 0, e.g. with an ", eps)
     if rough.roughness is Roughness.POLES:
-        return f"is singular where {cos(rough.inner)} is 0; keep its argument between two poles, e.g. with a tanh"
+        words = " is 0; keep its argument between two poles, e.g. with a tanh"
+        return ("is singular where ", cos(inner), words)
     if rough.roughness is Roughness.KINK:
-        return "has a kink where its argument is 0; use sqrt(x**2 + eps)"
+        return ("has a kink where its argument is 0; use ", sqrt(x**2 + eps))
     return (
         "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
-        f"no longer helps; put the eps inside the root, ({rough.inner} + eps)**({rough.exponent})"
-    )
+        "no longer helps; put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent),
+    )  # fmt: skip

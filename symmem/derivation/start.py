@@ -11,11 +11,11 @@ from symmem.algebra.atoms import PAST, STEP, split_scalar
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
-from symmem.derivation.gains import frozen_update, gains, limit_gains
+from symmem.derivation.gains import frozen_update, gains, limit_gains, unsettled
 from symmem.derivation.history import past_terms
-from symmem.errors import DerivationError
 from symmem.method.method import Method
 
 
@@ -24,7 +24,6 @@ def shift(method: Method) -> Expr:
     if method.is_settled:
         return S.Zero
     scalars = method.numbers
-    _require_summable(method, scalars)
     remaining = [frozen_update(method, limit_gains(method))]
     closed, open_ = [], []
     for term in past_terms(method):
@@ -57,15 +56,19 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
     return Add(*total)
 
 
-def _require_summable(method: Method, scalars: Scalars) -> None:
-    """The shift exists when every gain settles exponentially fast; ``1/(n+1)`` does not."""
+def unsummable(method: Method) -> Missing | None:
+    """Why there is no shift: it exists where every gain settles exponentially fast; ``1/(n+1)`` does not."""
+    missing = unsettled(method)
+    if missing is not None or method.is_settled:
+        return missing
+    scalars = method.numbers
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
         difference = scalars.field.read(now - settled)
         if difference is None or not _decays(difference, scalars):
-            raise DerivationError(
-                f"{method.name}: momentum {position}: the gain {now} does not settle exponentially fast, "
-                "so the limit form has no start-up shift; use finite n"
-            )
+            place = f"{method.name}: momentum {position}: the gain "
+            words = " does not settle exponentially fast, so the limit form has no start-up shift"
+            return Missing(Sentence.of(place, now, words), (Advice.FINITE,))
+    return None
 
 
 def _decays(element: Quotient, scalars: Scalars) -> bool:

@@ -1,5 +1,7 @@
 """The steps of the proof of the first-order correction, as formulas: what :mod:`.correction` does, held still.
 
+The paper's equation (9) for a function of momentum variables, its Appendix C; mathematics.md section 2.
+
 frozen update    F^(n) = Phi(gamma_1 g_1, ..., gamma_L g_L)
 sensitivity      dF^(n)/dtheta_{n-k} [v] = sum_l shape_l(n, k) scale_l d_l Phi[Dg_l[v]]            k = 1, ..., n
 histories        S_l = sum_{k=1..n} shape_l(n, k) sum_{s=n-k..n-1} F^(s), one for each shape
@@ -36,6 +38,8 @@ class History:
 
 @dataclass(frozen=True)
 class Steps:
+    """The four formulas of the proof, each ready to be displayed."""
+
     gains: Gains
     direction: Symbol
     """The symbol of the vector v; to the algebra it is a constant vector."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sympy import Expr, S
 
 from symmem.algebra.results import EXACT, Bound, Regime, Sentence
+from symmem.derivation.witness import Witness
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,17 @@ class ModifiedLoss:
 
 @dataclass(frozen=True)
 class Obstruction:
-    """Why there is no potential: the terms that are no gradient, at which order in h, and the reason."""
+    """No potential: the terms that stand against it, at which order in h, and the reason.
+
+    With a ``witness`` it is a denial: there is none, for the P of the update.  Without one, none was found.
+    """
 
     reason: Sentence
     terms: tuple[Expr, ...]
     order: int = 1
+    witness: Witness | None = None
+
+    @property
+    def is_denial(self) -> bool:
+        """Whether it was shown that there is none."""
+        return self.witness is not None

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Literal, TypeVar
 
-from sympy import Expr
-
 from symmem.algebra.atoms import LR, STEP
-from symmem.algebra.results import Assumption, Missing, Sentence
+from symmem.algebra.results import Advice, Assumption, Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
-from symmem.derivation.steps import Steps, steps
+from symmem.derivation.steps import steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
 
@@ -36,77 +35,6 @@ FINITE_ORDER = 2
 """Symbolic n is known to this power of h; the limit to every power."""
 
 Result = TypeVar("Result")
-
-
-class Part(Enum):
-    """What an account may hold."""
-
-    ITERATION = auto()
-    LIMIT = auto()
-    LOSS = auto()
-    SIGN = auto()
-    EQUATION = auto()
-    START = auto()
-    QUADRATIC = auto()
-    ASSUMPTIONS = auto()
-    LEMMA = auto()
-
-
-SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.EQUATION, Part.START))
-"""What belongs to the limit of many steps."""
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """``F^(n)`` and ``M^(n)`` at symbolic n, at a step, or in the limit; each may be missing by itself."""
-
-    F: Expr | Missing
-    M: Expr | Missing
-
-
-@dataclass(frozen=True)
-class Limit:
-    """``theta <- theta - h (F_0 + h F_1 + ...)``; M is ``h F_1 + ...``."""
-
-    coefficients: tuple[Expr, ...]
-    M: Expr
-
-    @property
-    def F(self) -> Expr:
-        return self.coefficients[0]
-
-
-@dataclass(frozen=True)
-class ModifiedEquation:
-    """``theta' = G_0 + h G_1 + ...``.
-
-    ``flow`` is the loss whose gradient flow it is, or what prevents that; None where the modified loss of the iteration
-    is not exact, and the question does not arise.
-    """
-
-    coefficients: tuple[Expr, ...]
-    flow: ModifiedLoss | Obstruction | None
-
-
-@dataclass(frozen=True)
-class StartShift:
-    """The limit form starts at ``theta_0 + h d_1 + ...``."""
-
-    shifts: tuple[Expr, ...]
-
-    @property
-    def is_shifted(self) -> bool:
-        return any(shift != 0 for shift in self.shifts)
-
-
-@dataclass(frozen=True)
-class Lemma:
-    """For a paper: ``F^(n)``, the correction of first order, h included, and from order 2 on F_1^(n) and F_2^(n)."""
-
-    F: Expr
-    M: Expr
-    coefficients: tuple[Expr, ...]
-    steps: Steps
 
 
 @dataclass(frozen=True)
@@ -139,20 +67,18 @@ def account_of(
     def when(part: Part, read: Callable[[], Result]) -> Result | None:
         return read() if part in asked else None
 
-    loss = when(Part.LOSS, lambda: _result(lambda: _loss(derivation)))
+    loss = when(Part.LOSS, lambda: _loss(derivation))
     return Account(
         derivation.optimizer,
         derivation.order,
         at,
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
-        limit=when(
-            Part.LIMIT, lambda: _limit(derivation) if at == "limit" else _result(lambda: _limit(derivation))
-        ),
+        limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
         modified_loss=loss,
         sign=when(Part.SIGN, lambda: _sign(derivation)),
-        modified_equation=when(Part.EQUATION, lambda: _result(lambda: _equation(derivation, loss))),
-        start=when(Part.START, lambda: _result(lambda: StartShift(derivation.shift))),
-        quadratic=when(Part.QUADRATIC, lambda: derivation.quadratic),
+        modified_equation=when(Part.EQUATION, lambda: _equation(derivation)),
+        start=when(Part.START, lambda: _start(derivation)),
+        quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
         lemma=when(Part.LEMMA, lambda: _lemma(derivation)),
     )
@@ -164,52 +90,64 @@ def _told_at(at: At) -> frozenset[Part]:
     return SETTLED | {Part.ASSUMPTIONS} | ({Part.ITERATION} if at == "n" else set())
 
 
-def _result(read: Callable[[], Result]) -> Result | Missing:
-    try:
-        return read()
-    except DerivationError as error:
-        return Missing(Sentence.of(str(error)))
+def _demanded(result: Result | Missing) -> Result:
+    if isinstance(result, Missing):
+        raise DerivationError("".join(map(str, missing_prose(result))))
+    return result
 
 
 def _iteration(derivation: Derivation, at: At) -> Iteration:
     if at == "n":
-        return Iteration(_result(lambda: derivation.F), _result(lambda: derivation.M))
-    found = derivation.limit if at == "limit" else _at_step(derivation, at)
+        return Iteration(derivation.F, derivation.M)
+    found = _demanded(derivation.limit if at == "limit" else _at_step(derivation, at))
     return Iteration(found.F, found.M)
 
 
-def _at_step(derivation: Derivation, step: int) -> MemorylessIteration:
+def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing:
     """The iteration at a step whose exact numbers can be computed."""
     optimizer = derivation.optimizer
     powers = [part for variable in optimizer.momentum for part in (variable.beta**STEP, variable.b)]
     most = (derivation.order + 1) * max(power_digits(part, step) for part in powers)
     if most > MOST_POWER_DIGITS:
-        raise DerivationError(
+        reason = (
             f"{optimizer.name}: step {step}: with numbers for the betas the result has exact numbers of about "
-            f"{most} digits; take a smaller step, leave the betas symbolic, or ask for the limit"
+            f"{most} digits"
         )
+        ways = (Sentence.of("take a smaller step"), Sentence.of("leave the betas symbolic"), Advice.LIMIT)
+        return Missing(Sentence.of(reason), ways)
     return derivation.at(step)
 
 
-def _limit(derivation: Derivation) -> Limit:
-    return Limit(derivation.coefficients, derivation.limit.M)
+def _limit(derivation: Derivation, at: At) -> Limit | Missing:
+    coefficients, limit = derivation.coefficients, derivation.limit
+    if isinstance(limit, Missing) and at != "limit":
+        return limit
+    return Limit(_demanded(coefficients), _demanded(limit).M)
 
 
-def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction:
-    found = derivation.modified_loss or derivation.obstruction
+def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction | Missing:
+    found = derivation.modified_loss if derivation.obstruction is None else derivation.obstruction
     assert found is not None
     return found
 
 
 def _sign(derivation: Derivation) -> Regularisation | None:
-    found = _result(lambda: derivation.modified_loss)
-    return None if isinstance(found, Missing) else regularisation(derivation.method, found)
+    loss = derivation.modified_loss
+    return regularisation(derivation.method, loss) if isinstance(loss, ModifiedLoss) else None
 
 
-def _equation(derivation: Derivation, loss: ModifiedLoss | Obstruction | Missing | None) -> ModifiedEquation:
+def _equation(derivation: Derivation) -> ModifiedEquation | Missing:
+    coefficients, loss = derivation.modified_equation, derivation.modified_loss
+    if isinstance(coefficients, Missing):
+        return coefficients
     exact = isinstance(loss, ModifiedLoss) and loss.regime.is_exact
     flow = derivation.flow_loss if exact else None
-    return ModifiedEquation(derivation.modified_equation, flow)
+    return ModifiedEquation(coefficients, None if isinstance(flow, Missing) else flow)
+
+
+def _start(derivation: Derivation) -> StartShift | Missing:
+    shifts = derivation.shift
+    return shifts if isinstance(shifts, Missing) else StartShift(shifts)
 
 
 def _lemma(derivation: Derivation) -> Lemma:

@@ -30,10 +30,12 @@ def columns(words: str) -> int:
 
 
 def filled(words: str, size: int) -> str:
+    """The words, with blanks up to the size."""
     return words + " " * (size - columns(words))
 
 
 def table(rows: Sequence[Sequence[str]], indent: str) -> list[str]:
+    """The rows in columns that are as wide as their widest cell."""
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     return [indent + "  ".join(map(filled, row, widths)).rstrip() for row in rows]
 

@@ -12,6 +12,7 @@ from symmem.notation.symbols import unicode_of
 
 
 def declaration_lines(optimizer: Optimizer, writer: TextWriter) -> list[str]:
+    """The optimizer as it was declared: Phi, its momentum variables, its parameters."""
     reference = f" ({optimizer.reference})" if optimizer.reference else ""
     lines = writer.heading(f"{optimizer.title}{reference}")
     lines += writer.prose((step(optimizer),), "    ", "      ")

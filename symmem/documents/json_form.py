@@ -12,7 +12,8 @@ from symmem import __version__
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import SETTLED, Account, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.account import Account
+from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import long_integers
 
@@ -30,6 +31,7 @@ ATOMS = {
 
 
 def json_text(data: dict[str, Any]) -> str:
+    """The data as the text of a file."""
     return json.dumps(data, indent=2) + "\n"
 
 
@@ -61,6 +63,7 @@ def json_data(account: Account) -> dict[str, Any]:
 
 
 def expression_data(expression: Expr, spelling: Spelling) -> dict[str, str]:
+    """An expression as SymPy prints it, and as LaTeX."""
     with long_integers():
         return {"sympy": str(expression), "latex": spelling.latex(expression)}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from symmem.declaration.optimizer import Optimizer
-from symmem.documents.account import Account, Limit, Part
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose
 from symmem.documents.sections import Section, coefficients_section, iteration_section, loss_section
 from symmem.documents.spelling import Spelling

@@ -44,6 +44,7 @@ def missing_prose(missing: Missing) -> Prose:
 
 
 def assumption_prose(assumption: Assumption) -> Prose:
+    """The sentence of an assumption; a warning says that it is one."""
     return (*(("warning: ",) if assumption.warning else ()), *assumption.sentence.parts)
 
 

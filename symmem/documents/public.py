@@ -75,12 +75,15 @@ class Comparison:
         return self.to_text(Style()).rstrip("\n")
 
     def to_text(self, style: Style) -> str:
+        """What ``symmem compare`` shows."""
         return comparison_text(self.entries, style)
 
     def to_latex(self) -> str:
+        """The comparison as a LaTeX table."""
         return comparison_latex(self.entries)
 
     def to_json(self) -> str:
+        """The comparison as data."""
         return json_text(comparison_data(self.entries))
 
     def _repr_html_(self) -> str:

@@ -13,7 +13,8 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import Account, Limit, ModifiedEquation, StartShift
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, assumption_prose, bracketed_step, loss_step, missing_prose
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number
@@ -75,6 +76,7 @@ def sections(account: Account) -> tuple[Section, ...]:
 
 
 def iteration_section(account: Account) -> Section | None:
+    """F and M at symbolic n, or at a step."""
     iteration, at = account.iteration, account.at
     if iteration is None:
         return None
@@ -87,6 +89,7 @@ def iteration_section(account: Account) -> Section | None:
 
 
 def limit_section(account: Account) -> Section | None:
+    """F and M for n -> infinity, or the F_j."""
     title, limit = "Limit of many steps", account.limit
     if not isinstance(limit, Limit):
         return limit if limit is None else _absent(title, limit)
@@ -106,6 +109,7 @@ def coefficients_section(account: Account) -> Section | None:
 
 
 def loss_section(account: Account) -> Section | None:
+    """The modified loss, or the terms that prevent it."""
     title, loss = "Modified loss", account.modified_loss
     if isinstance(loss, Obstruction):
         start: Prose = (" from ", Indexed(F, Number(loss.order)), " on") if loss.order else ()

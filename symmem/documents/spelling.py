@@ -25,6 +25,7 @@ class Spelling:
 
     @classmethod
     def of(cls, optimizer: Optimizer) -> Spelling:
+        """The spelling of an optimizer's own symbols."""
         return cls(optimizer.symbols, optimizer.function_symbols)
 
     def formula(self, written: Writable) -> Formula:
@@ -32,11 +33,13 @@ class Spelling:
         return formula_of(written, self.names, self.functions)
 
     def text(self, written: Writable, *, unicode: bool, width: int = WHOLE, prefix: str = "") -> str:
+        """In lines of text, at most so wide."""
         return text(
             written, names=self.names, functions=self.functions, width=width, unicode=unicode, prefix=prefix
         )
 
     def latex(self, written: Writable, macros: Macros | None = None, *, arguments: bool = False) -> str:
+        """In LaTeX, in one line."""
         return latex(written, names=self.names, functions=self.functions, macros=macros, arguments=arguments)
 
     def lines(

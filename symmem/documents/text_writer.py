@@ -23,6 +23,7 @@ class TextWriter:
 
     @classmethod
     def of(cls, optimizer: Optimizer, style: Style) -> TextWriter:
+        """The writer that spells this optimizer's symbols."""
         return cls(Spelling.of(optimizer), style)
 
     def section(self, section: Section) -> list[str]:
@@ -38,6 +39,7 @@ class TextWriter:
         return lines
 
     def heading(self, title: str) -> list[str]:
+        """A title, bold where there are colours."""
         lines = self.prose((title,), "", "  ")
         return [f"\x1b[1m{line}\x1b[0m" for line in lines] if self.style.colour else lines
 

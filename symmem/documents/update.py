@@ -28,6 +28,7 @@ MEMORY = Equality(
 
 
 def momenta(optimizer: Optimizer) -> tuple[Atom, ...]:
+    """``m_1, ..., m_L``."""
     return tuple(Atom(f"m{position}") for position in range(1, len(optimizer.momentum) + 1))
 
 

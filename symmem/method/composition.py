@@ -34,22 +34,27 @@ class Composition(Kernel):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
+        """Those of both kernels."""
         return (*self.outer.expressions, *self.inner.expressions)
 
     @property
     def decays(self) -> tuple[Expr, ...]:
+        """Those of both kernels, each once."""
         return tuple(dict.fromkeys((*self.outer.decays, *self.inner.decays)))
 
     @property
     def has_memory(self) -> bool:
+        """Whether one of the two looks back."""
         return self.outer.has_memory or self.inner.has_memory
 
     @property
     def unsettled(self) -> Missing | None:
+        """The reason of the outer kernel, else that of the inner one."""
         return self.outer.unsettled if self.outer.unsettled is not None else self.inner.unsettled
 
     @property
     def depth(self) -> int:
+        """One more than the deeper of the two: the index of its sum is its own."""
         return 1 + max(self.outer.depth, self.inner.depth)
 
     @property
@@ -58,21 +63,26 @@ class Composition(Kernel):
         return Symbol(f"r{self.depth}")
 
     def scale(self, n: Expr) -> Expr:
+        """The outer factor; the inner one stands inside the sum."""
         return self.outer.scale(n)
 
     @property
     def shape(self) -> Composition:
+        """The outer shape over the same inner kernel."""
         return replace(self, outer=self.outer.shape)
 
     def scaled(self, factor: Expr) -> Composition:
+        """The factor goes to the outer kernel."""
         return replace(self, outer=self.outer.scaled(factor))
 
     def joined(self, other: Kernel) -> Kernel | None:
+        """``c1 * c2 + c1' * c2 = (c1 + c1') * c2``: one inner kernel, outer kernels that join."""
         same = isinstance(other, Composition) and other.inner == self.inner
         both = self.outer.joined(other.outer) if isinstance(other, Composition) and same else None
         return None if both is None else replace(self, outer=both)
 
     def tidied(self, scalars: Scalars) -> Composition:
+        """Both kernels, tidied."""
         return Composition(self.outer.tidied(scalars), self.inner.tidied(scalars))
 
     def weight(self, n: Expr, k: Expr) -> Expr:
@@ -106,31 +116,39 @@ class Composition(Kernel):
         return _added(summand, r, Integer(0), STEP, {STEP: n})
 
     def factorial_moment(self, j: int) -> Expr:
+        """``f_j = sum_{i=0..j} f_i(c1) f_{j-i}(c2)``, without binomials (mathematics.md section 9)."""
         return Add(
             *(self.outer.factorial_moment(i) * self.inner.factorial_moment(j - i) for i in range(j + 1))
         )
 
     def limit_weight(self, k: int) -> Expr:
+        """``c(k) = sum_{i=0..k} c1(i) c2(k-i)``."""
         return Add(*(self.outer.limit_weight(i) * self.inner.limit_weight(k - i) for i in range(k + 1)))
 
     def transform(self, z: Expr) -> Expr:
+        """``W(z) = W1(z) W2(z)``."""
         return self.outer.transform(z) * self.inner.transform(z)
 
     @property
     def normaliser(self) -> Expr:
+        """The product of the two."""
         return self.outer.normaliser * self.inner.normaliser
 
     @property
     def generators(self) -> tuple[Expr, ...]:
+        """Those of both kernels, each once."""
         return tuple(dict.fromkeys((*self.outer.generators, *self.inner.generators)))
 
     def averaged(self, polynomial: Binomials, numbers: Mapping[Expr, Number]) -> Binomials:
+        """One mean after the other: ``E_1[E_2[p]]``."""
         return self.outer.averaged(self.inner.averaged(polynomial, numbers), numbers)
 
     def realisation(self) -> Realisation:
+        """The two recursions in series."""
         return in_series(self.outer.realisation(), self.inner.realisation())
 
     def limit_realisation(self) -> Realisation:
+        """The two limit recursions in series."""
         return in_series(self.outer.limit_realisation(), self.inner.limit_realisation())
 
 

@@ -27,13 +27,16 @@ class Delay(Scaled):
 
     @property
     def decays(self) -> tuple[Expr, ...]:
+        """None: a delay forgets at once."""
         return ()
 
     def weight(self, n: Expr, k: Expr) -> Expr:
+        """``factor(n)`` at the lag ``k = min(d, n)``, or ``k = d``; 0 elsewhere."""
         lag = Integer(self.steps) if self.starts_empty else Min(self.steps, n)
         return self.scale(n) * (reached(k - lag) - reached(k - lag - 1))
 
     def gain(self, n: Expr) -> Expr:
+        """``factor(n)``; 0 before an empty start has passed."""
         return self.power_moment(n, 0)
 
     def tail(self, n: Expr, s: Expr) -> Expr:
@@ -53,6 +56,7 @@ class Delay(Scaled):
         return self.limit_scale * comb(self.steps, j)
 
     def limit_weight(self, k: int) -> Expr:
+        """``settled [k = d]``."""
         return self.limit_scale if k == self.steps else S.Zero
 
     def transform(self, z: Expr) -> Expr:
@@ -65,10 +69,12 @@ class Delay(Scaled):
 
     @property
     def normaliser(self) -> Expr:
+        """The limit of the factor: what is left is ``C(d, j)``."""
         return self.limit_scale
 
     @property
     def generators(self) -> tuple[Expr, ...]:
+        """None: the normalised moments are the integers ``C(d, j)``."""
         return ()
 
     def averaged(self, polynomial: Binomials, numbers: Mapping[Expr, Number]) -> Binomials:  # noqa: ARG002

@@ -25,13 +25,16 @@ class Geometric(Scaled):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
+        """The factor, and ``decay^n``."""
         return (*super().expressions, self.decay**STEP)
 
     @property
     def decays(self) -> tuple[Expr, ...]:
+        """The decay."""
         return (self.decay,)
 
     def weight(self, n: Expr, k: Expr) -> Expr:
+        """``factor(n) decay^k``."""
         return self.scale(n) * self.decay**k
 
     def gain(self, n: Expr) -> Expr:
@@ -43,6 +46,7 @@ class Geometric(Scaled):
         return self.scale(n) * self.decay ** (n - s) * (1 - self.decay ** (s + 1)) / (1 - self.decay)
 
     def power_moment(self, n: Expr, j: int) -> Expr:
+        """``factor(n) sum_{k=0..n} k^j decay^k``, closed."""
         return self.scale(n) * _power_sum(self.decay, j).xreplace({STEP: n})
 
     def factorial_moment(self, j: int) -> Expr:
@@ -50,6 +54,7 @@ class Geometric(Scaled):
         return self.limit_scale * self.decay**j / (1 - self.decay) ** Integer(j + 1)
 
     def limit_weight(self, k: int) -> Expr:
+        """``settled decay^k``."""
         return self.limit_scale * self.decay**k
 
     def transform(self, z: Expr) -> Expr:
@@ -58,6 +63,7 @@ class Geometric(Scaled):
 
     @property
     def normaliser(self) -> Expr:
+        """The gain ``f_0``: what is left is ``v^j``."""
         return self.factorial_moment(0)
 
     @property

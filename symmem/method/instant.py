@@ -18,42 +18,54 @@ class Instant(Scaled):
 
     @property
     def decays(self) -> tuple[Expr, ...]:
+        """None."""
         return ()
 
     @property
     def has_memory(self) -> bool:
+        """No: ``c(n, k) = 0`` for k >= 1."""
         return False
 
     def weight(self, n: Expr, k: Expr) -> Expr:
+        """``factor(n) [k = 0]``."""
         return self.scale(n) * (1 - Min(1, k))
 
     def gain(self, n: Expr) -> Expr:
+        """``factor(n)``."""
         return self.scale(n)
 
     def tail(self, n: Expr, s: Expr) -> Expr:  # noqa: ARG002
+        """0: no past step is seen."""
         return S.Zero
 
     def power_moment(self, n: Expr, j: int) -> Expr:
+        """``factor(n) [j = 0]``."""
         return self.scale(n) if j == 0 else S.Zero
 
     def factorial_moment(self, j: int) -> Expr:
+        """``settled [j = 0]``."""
         return self.limit_scale if j == 0 else S.Zero
 
     def limit_weight(self, k: int) -> Expr:
+        """``settled [k = 0]``."""
         return self.factorial_moment(k)
 
     def transform(self, z: Expr) -> Expr:  # noqa: ARG002
+        """``W(z) = settled``."""
         return self.limit_scale
 
     @property
     def normaliser(self) -> Expr:
+        """The limit of the factor: what is left is 1."""
         return self.limit_scale
 
     @property
     def generators(self) -> tuple[Expr, ...]:
+        """None: the normalised moments are 1, 0, 0, ..."""
         return ()
 
     def averaged(self, polynomial: Binomials, numbers: Mapping[Expr, Number]) -> Binomials:  # noqa: ARG002
+        """``p(k)`` itself."""
         return polynomial
 
     def realisation(self) -> Realisation:

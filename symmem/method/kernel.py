@@ -43,6 +43,11 @@ class Kernel(ABC):
         return True
 
     @property
+    def remembered(self) -> Kernel:
+        """The kernel without those parts that have no memory; they see no past step."""
+        return self
+
+    @property
     def unsettled(self) -> Missing | None:
         """Why the weights have no known limit n -> infinity; None where they have one."""
         return None

@@ -4,6 +4,8 @@ Where ``d_m Phi = c d_l Phi`` with a scalar c and ``g_m = r g_l``, Phi depends o
 Lion and NAdamW have such pairs; merging them leaves fewer trees and no two names for one derivative.
 
     m_l + c m_m + ... = sum_k ( c_l(n, k) + c r c_m(n, k) + ... ) g_l(theta_{n-k})
+
+Where the kernels are multiples of each other instead, ``c_m = w c_l``, the g's add up: ``g_l + c w g_m`` in one memory.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from sympy import Expr, S
+from sympy import Expr, S, sign
 
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.directional import derivative
@@ -31,31 +33,55 @@ def merged(method: Method) -> Method:
     channels = []
     while free:
         first = free.pop(0)
-        kernels, others = [first.kernel], []
+        kernels, g, others = [first.kernel], first.g, []
         for other in free:
-            ratio = _ratio(phi, first, other, method.numbers)
-            if ratio is not None:
-                kernels.append(other.kernel.scaled(ratio))
-                others.append(other)
+            factor = _factor(phi, first, other, method.numbers)
+            if factor is None:
+                continue
+            scale = _scalar_ratio(other.g, first.g, method.numbers)
+            weight = _weight(first.kernel, other.kernel, method.numbers)
+            if scale is not None:
+                kernels.append(other.kernel.scaled(method.numbers.tidy(factor * scale)))
+            elif weight is not None:
+                g = g + factor * weight * other.g
+            else:
+                continue
+            others.append(other)
         for other in others:
             free.remove(other)
             phi = phi.xreplace({other.symbol: S.Zero})
-        channels.append(replace(first, kernel=_sum(kernels, method.numbers)))
+        g = g if g == first.g else collect(g, method.numbers)
+        channels.append(replace(first, g=g, kernel=_sum(kernels, method.numbers)))
     if len(channels) == len(method.channels):
         return method
     return replace(method, phi=phi, channels=tuple(channels))
 
 
-def _ratio(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr | None:
-    """``c r`` with ``d_other Phi = c d_first Phi`` and ``g_other = r g_first``, both scalars; else None."""
-    scale = collect(other.g / first.g, scalars)
-    if not is_scalar(scale) or first.g.is_Number:
-        return None
+def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr | None:
+    """The scalar c with ``Phi = f(m_first + c m_other, ...)``; else None.
+
+    The slopes tell, but for functions that jump: a sign has the slope zero and depends on its argument all the same.
+    """
     slopes = [derivative(phi, {channel.symbol: S.One}) for channel in (first, other)]
-    if 0 in slopes:
+    if 0 in slopes or first.g.is_Number:
         return None
     factor = collect(slopes[1] / slopes[0], scalars)
-    return scalars.tidy(factor * scale) if is_scalar(factor) else None
+    seen = {symbol for jump in phi.atoms(sign) for symbol in jump.free_symbols}
+    return factor if is_scalar(factor) and not seen & {first.symbol, other.symbol} else None
+
+
+def _scalar_ratio(above: Expr, below: Expr, scalars: Scalars) -> Expr | None:
+    """``above / below`` where it is a scalar."""
+    ratio = collect(above / below, scalars)
+    return ratio if is_scalar(ratio) else None
+
+
+def _weight(first: Kernel, other: Kernel, scalars: Scalars) -> Expr | None:
+    """``c_other(n, k) / c_first(n, k)`` where it is one number for all n and k: then the g's add up in one memory."""
+    if first.shape != other.shape or first.scale(STEP) == 0:
+        return None
+    ratio = scalars.tidy(other.scale(STEP) / first.scale(STEP))
+    return ratio if STEP not in ratio.free_symbols else None
 
 
 def _sum(kernels: list[Kernel], scalars: Scalars) -> Kernel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sympy import Expr, S, Symbol
+from sympy import Add, Expr, S, Symbol
 
 from symmem.algebra.atoms import STEP, Kind, is_scalar, kind
 from symmem.algebra.directional import derivative
@@ -71,24 +71,29 @@ class Method:
 
     @cached_property
     def ranges(self) -> dict[Symbol, Interval]:
+        """The interval in which each parameter lies."""
         return {Symbol(parameter.name): parameter.range for parameter in self.parameters}
 
     @cached_property
     def defaults(self) -> dict[Symbol, Expr]:
+        """The exact default of each parameter."""
         return {Symbol(parameter.name): parameter.default for parameter in self.parameters}
 
     @cached_property
     def is_linear(self) -> bool:
         symbols = [channel.symbol for channel in self.channels]
         slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
-        at_zero = self.phi.xreplace(dict.fromkeys(symbols, S.Zero))
-        return at_zero == 0 and all(is_scalar(slope) for slope in slopes)
+        # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.
+        rest = self.phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))
+        return all(is_scalar(slope) for slope in slopes) and rest.expand() == 0
 
     @cached_property
     def is_settled(self) -> bool:
+        """Whether no gain depends on n; then ``F^(s) = F`` for every s (bias correction)."""
         gains = (self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels)
         return all(STEP not in gain.free_symbols for gain in gains)
 
     @cached_property
     def is_entrywise(self) -> bool:
+        """Whether Phi and every g act entry by entry: no open function, no tensor of the loss."""
         return all(kind(part) is not Kind.TENSOR for part in (self.phi, *(c.g for c in self.channels)))

@@ -21,49 +21,68 @@ class Mixture(Kernel):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
+        """Those of all parts."""
         return tuple(expression for part in self.parts for expression in part.expressions)
 
     @property
     def decays(self) -> tuple[Expr, ...]:
+        """Those of all parts, each once."""
         return tuple(dict.fromkeys(decay for part in self.parts for decay in part.decays))
 
     @property
     def has_memory(self) -> bool:
+        """Whether one part looks back."""
         return any(part.has_memory for part in self.parts)
 
     @property
+    def remembered(self) -> Kernel:
+        kept = tuple(part for part in self.parts if part.has_memory)
+        return kept[0] if len(kept) == 1 else Mixture(kept)
+
+    @property
     def unsettled(self) -> Missing | None:
+        """The reason of the first part that has no limit."""
         return next((part.unsettled for part in self.parts if part.unsettled is not None), None)
 
     @property
     def depth(self) -> int:
+        """That of the deepest part."""
         return max(part.depth for part in self.parts)
 
     def scaled(self, factor: Expr) -> Mixture:
+        """Every part times the factor."""
         return Mixture(tuple(part.scaled(factor) for part in self.parts))
 
     def tidied(self, scalars: Scalars) -> Mixture:
+        """Every part, tidied."""
         return Mixture(tuple(part.tidied(scalars) for part in self.parts))
 
     def weight(self, n: Expr, k: Expr) -> Expr:
+        """``sum_i c_i(n, k)``."""
         return Add(*(part.weight(n, k) for part in self.parts))
 
     def gain(self, n: Expr) -> Expr:
+        """``sum_i gain_i(n)``."""
         return Add(*(part.gain(n) for part in self.parts))
 
     def tail(self, n: Expr, s: Expr) -> Expr:
+        """``sum_i tail_i(n, s)``."""
         return Add(*(part.tail(n, s) for part in self.parts))
 
     def power_moment(self, n: Expr, j: int) -> Expr:
+        """``sum_i`` of the moments of the parts."""
         return Add(*(part.power_moment(n, j) for part in self.parts))
 
     def factorial_moment(self, j: int) -> Expr:
+        """``f_j = sum_i f_j(c_i)``: they add."""
         return Add(*(part.factorial_moment(j) for part in self.parts))
 
     def limit_weight(self, k: int) -> Expr:
+        """``sum_i c_i(k)``."""
         return Add(*(part.limit_weight(k) for part in self.parts))
 
     def transform(self, z: Expr) -> Expr:
+        """``sum_i W_i(z)``."""
         return Add(*(part.transform(z) for part in self.parts))
 
     @property
@@ -73,10 +92,12 @@ class Mixture(Kernel):
 
     @property
     def generators(self) -> tuple[Expr, ...]:
+        """Those of the parts, and their normalisers, by which the means of the parts are weighted."""
         inner = (generator for part in self.parts for generator in (*part.generators, part.normaliser))
         return tuple(dict.fromkeys(inner))
 
     def averaged(self, polynomial: Binomials, numbers: Mapping[Expr, Number]) -> Binomials:
+        """``sum_i normaliser_i E_i[p]``."""
         rows = [
             [numbers[part.normaliser] * value for value in part.averaged(polynomial, numbers)]
             for part in self.parts
@@ -88,4 +109,5 @@ class Mixture(Kernel):
         return side_by_side([part.realisation() for part in self.parts])
 
     def limit_realisation(self) -> Realisation:
+        """The limit states of the parts side by side."""
         return side_by_side([part.limit_realisation() for part in self.parts])

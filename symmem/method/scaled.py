@@ -27,24 +27,30 @@ class Scaled(Kernel):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
+        """The factor at step n and at the past step s."""
         return (self.factor, self.factor.xreplace({STEP: PAST}))
 
     @property
     def unsettled(self) -> Missing | None:
+        """Why the factor has no limit, where it has none."""
         return self.settled if isinstance(self.settled, Missing) else None
 
     def scale(self, n: Expr) -> Expr:
+        """``factor(n)``."""
         return self.factor.xreplace({STEP: n})
 
     @property
     def shape(self) -> Self:
+        """The same kernel with the factor 1."""
         return replace(self, factor=S.One, settled=S.One)
 
     def scaled(self, factor: Expr) -> Self:
+        """The factor and its limit, both times the constant."""
         settled = factor * self.settled if isinstance(self.settled, Expr) else self.settled
         return replace(self, factor=factor * self.factor, settled=settled)
 
     def joined(self, other: Kernel) -> Kernel | None:
+        """Equal shapes: the factors add, and so do their limits."""
         if not isinstance(other, Scaled) or other.shape != self.shape:
             return None
         missing = self.unsettled or other.unsettled
@@ -52,6 +58,7 @@ class Scaled(Kernel):
         return replace(self, factor=self.factor + other.factor, settled=settled)
 
     def tidied(self, scalars: Scalars) -> Self:
+        """The factor and its limit in lowest terms."""
         settled = scalars.tidy(self.settled) if isinstance(self.settled, Expr) else self.settled
         return replace(self, factor=scalars.tidy(self.factor), settled=settled)
 

@@ -16,6 +16,8 @@ from symmem.notation.ordering import Key
 
 @dataclass(frozen=True)
 class Factor:
+    """One factor of a product, with the key by which it is put in order."""
+
     key: Key
     formula: Formula
     base: Expr
@@ -60,6 +62,7 @@ class Factors:
     operators: list[Formula] = field(default_factory=list)
 
     def times(self, number: Rational) -> None:
+        """Takes a number in: its sign and its size."""
         self.negative ^= bool(number.is_negative)
         self.number *= abs(number)
 
@@ -71,17 +74,25 @@ class Factors:
         self.scalars = [factor for factor in self.scalars if factor not in taken]
 
     def formula(self) -> Formula:
-        """The product: scalar fraction, entrywise fraction, operators, as few fractions as stay readable."""
+        """The product: scalar fraction, entrywise fraction, operators, as few fractions as stay readable.
+
+        h beta / (1 - beta), 1/sqrt(v), D    ->  (h beta)/((1 - beta) sqrt(v)) D      nothing above: one fraction
+        1/2, grad/sqrt(v)                    ->  grad/(2 sqrt(v))                     no scalar above: one fraction
+        h beta / (1 - beta), grad/sqrt(v)    ->  (h beta)/(1 - beta) grad/sqrt(v)     two, each with its meaning
+        h (a/b - c/d) / 2                    ->  h/2 (a/b - c/d)                      a tall sum stands behind
+        """
         self._take_offsets()
         above, below = _number(self.number)
         above += _formulas(self.scalars)
         below += _formulas(self.scalars_below)
         vectors, vectors_below = _formulas(self.vectors), _formulas(self.vectors_below)
         operators = tuple(sorted(self.operators, key=is_open))
-        if vectors_below and not vectors:
+        only_below = bool(vectors_below) and not vectors
+        if only_below:
             return product(_fraction(above, below + vectors_below) + operators)
-        if vectors and below and not above and not any(map(_is_tall, vectors)):
+        scalars_only_below = bool(below) and not above
+        if vectors and scalars_only_below and not any(map(_is_tall, vectors)):
             return product(_fraction(vectors, below + vectors_below) + operators)
         tall = () if self.scalars_below else tuple(filter(_is_tall, above))
-        scalars = _fraction(tuple(factor for factor in above if factor not in tall), below) + tall
-        return product(scalars + _fraction(vectors, vectors_below) + operators)
+        flat = tuple(factor for factor in above if factor not in tall)
+        return product(_fraction(flat, below) + tall + _fraction(vectors, vectors_below) + operators)

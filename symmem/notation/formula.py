@@ -75,6 +75,8 @@ class Literal(Formula):
 
 
 class Term(Node):
+    """A part of a sum, with its sign in front."""
+
     negative: bool
     body: Formula
 
@@ -86,15 +88,21 @@ class Sum(Formula):
 
 
 class Product(Formula):
+    """Factors, in the order in which they are read."""
+
     factors: tuple[Formula, ...]
 
 
 class Fraction(Formula):
+    """A quotient, with a bar or a slash."""
+
     numerator: Formula
     denominator: Formula
 
 
 class Power(Formula):
+    """A base with its exponent."""
+
     base: Formula
     exponent: Formula
 
@@ -106,6 +114,8 @@ class Root(Formula):
 
 
 class Absolute(Formula):
+    """Absolute values, entry by entry."""
+
     body: Formula
 
 
@@ -165,6 +175,8 @@ class Total(Formula):
 
 
 class BigSum(Formula):
+    """A sum over an index between two bounds."""
+
     index: Formula
     lower: Formula
     upper: Formula
@@ -197,6 +209,7 @@ def is_open(formula: Formula) -> bool:
 
 
 def starts_with_digit(formula: Formula) -> bool:
+    """Whether a digit is written first: a number before it needs a sign between."""
     match formula:
         case Number():
             return True

@@ -33,12 +33,14 @@ def display(equations: Sequence[tuple[str, str]]) -> str:
 
 
 def table(head: Sequence[Words], rows: Sequence[Sequence[Words]]) -> str:
+    """A table, with its head."""
     cells = "".join(f"<th>{_written(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{_written(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def sentence(words: Words) -> str:
+    """Words and mathematics on a line of their own."""
     return f"<div>{_written(words)}</div>"
 
 

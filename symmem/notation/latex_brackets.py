@@ -24,6 +24,7 @@ class Brackets:
     depth: int
 
     def around(self, body: Doc, left: str = "(", right: str = ")") -> Doc:
+        """The body between brackets that are as large as it is."""
         inside = flat(body)
         if self.fixed:
             size = self._size(inside)

@@ -51,6 +51,8 @@ _RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "ata
 
 @dataclass(frozen=True)
 class LatexPrinter:
+    """A Formula as LaTeX, with the symbols of a speller."""
+
     speller: Speller
     fixed: bool = False
     """Whether brackets have fixed sizes, so that lines may be broken inside."""
@@ -59,6 +61,7 @@ class LatexPrinter:
 
     @property
     def macros(self) -> Macros:
+        """How the operators are spelled."""
         return self.speller.macros
 
     @property
@@ -66,9 +69,11 @@ class LatexPrinter:
         return Brackets(self.fixed, self.depth).around
 
     def tex(self, formula: Formula) -> str:
+        """The formula in one line."""
         return flat(self.doc(formula))
 
     def doc(self, formula: Formula) -> Doc:
+        """The formula with the places at which a line may end."""
         match formula:
             case Number(value):
                 return str(value)

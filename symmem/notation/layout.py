@@ -72,6 +72,8 @@ COLUMNS = Ruler(len, lambda columns: " " * int(columns))
 
 @dataclass(frozen=True)
 class Line:
+    """A line as it stands in the source, and its size in print."""
+
     source: str
     size: float
 
@@ -165,6 +167,13 @@ def _lay_cat(doc: Cat, column: float, tail: float, page: Page, outer: float) -> 
 
 
 def _lay_fill(doc: Fill, column: float, tail: float, page: Page, outer: float) -> list[Line]:
+    """Items packed into lines, each on the present line if it fits there, else on a new one.
+
+    With a width of 12, ``Fill((a, + bbbb, + cccccc))`` behind "x = ":
+
+        x = a + bbbb         a and + bbbb fit
+            + cccccc         a new line, under the first item, beginning with its own sign
+    """
     margin = page.margin(column, doc.hang, outer)
     lines = [Line("", 0)]
     in_pieces = False
@@ -174,14 +183,13 @@ def _lay_fill(doc: Fill, column: float, tail: float, page: Page, outer: float) -
         head = Line(page.ruler.indent(margin) + item.broken, margin + page.size(item.broken))
         here = _column(lines, column) + before.size
         size = page.size(item.body) + glued
-        short = doc.stay and here - column <= page.short and head.size + size > page.width
+        fits_here, fits_below = here + size <= page.width, head.size + size <= page.width
+        behind_little = doc.stay and here - column <= page.short and not fits_below
         no_gain = head.size >= here
-        if position == 0 or (not in_pieces and (here + size <= page.width or short or no_gain)):
-            more = _lay(item.body, here, glued, page, margin)
-            lines = _joined(lines, _joined([before], more))
-        else:
-            more = _lay(item.body, head.size, glued, page, margin)
-            lines = [*lines, *_joined([head], more)]
+        stays = position == 0 or (not in_pieces and (fits_here or behind_little or no_gain))
+        start = here if stays else head.size
+        more = _lay(item.body, start, glued, page, margin)
+        lines = _joined(lines, _joined([before], more)) if stays else [*lines, *_joined([head], more)]
         in_pieces = len(more) > 1 and not doc.tight
     return lines
 

@@ -38,6 +38,7 @@ def _first_momentum(expression: Expr) -> int:
 
 
 def is_negative(term: Expr) -> bool:
+    """Whether a minus is written in front."""
     return bool(term.as_coeff_Mul()[0].is_negative)
 
 

@@ -133,6 +133,7 @@ def added(*parts: Formula) -> Formula:
 
 
 def difference(left: Formula, right: Formula) -> Formula:
+    """``left - right``."""
     return Sum((Term(False, left), Term(True, right)))
 
 
@@ -145,6 +146,7 @@ def times(*factors: Formula) -> Formula:
 
 
 def power_of_h(exponent: int) -> Formula:
+    """``h^exponent``; h itself for 1."""
     return H if exponent == 1 else Power(H, Number(exponent))
 
 

@@ -12,28 +12,22 @@ factor, together or simplify, so that what is shown is what is held, and reading
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
-from sympy import Abs, Add, Expr, Float, Function, Mul, Pow, Rational, S, Symbol
+from sympy import Abs, Add, Expr, Float, Mul, Pow, Rational, S, Symbol
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
 
 from symmem.algebra.atoms import (
     AGO,
-    CONTRACTION_NAME,
     GRAD,
     LOSS,
     PAST,
     STEP,
     TOTAL,
     Kind,
-    is_contraction,
     is_scalar,
     kind,
-    opaque_parts,
-    split_scalar,
 )
-from symmem.algebra.norms import NormShape, gradient_shape, total_shape
 from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
@@ -41,25 +35,18 @@ from symmem.notation.formula import (
     Atom,
     BigSum,
     Call,
-    Derivative,
-    Directional,
     Formula,
-    Gradient,
-    Inner,
     Literal,
-    Norm,
     Number,
     Power,
     Root,
     Sum,
     Term,
-    Total,
     negated,
 )
+from symmem.notation.operators import OperatorReader
 from symmem.notation.ordering import Order, Placed, is_negative, powers
 from symmem.notation.symbols import Functions
-
-HESSIAN = Function("D2L")
 
 
 def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Formula:
@@ -67,6 +54,19 @@ def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Fo
     bound = {variable for found in expression.atoms(SympySum) for variable in found.variables}
     positions = {name: position for position, name in enumerate(names)}
     return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
+
+
+def _is_complement(places: list[Placed]) -> bool:
+    """A negative number and one other term, or transients alone: beta - 1, beta^n - 1."""
+    others = [place for place in places if not place.term.is_Number]
+    below_zero = any(place.term.is_Number and is_negative(place.term) for place in places)
+    return below_zero and (len(others) == 1 or all(place.transient for place in others))
+
+
+def _is_negative_but_for_transients(terms: list[Term], places: list[Placed]) -> bool:
+    """The terms of the first one's kind, constants where there are some, are all negative."""
+    first = places[0].transient
+    return all(term.negative for term, place in zip(terms, places, strict=True) if place.transient == first)
 
 
 def _lead(terms: list[Term], places: list[Placed]) -> list[Term]:
@@ -86,13 +86,7 @@ def _flat(terms: list[Term]) -> Iterator[Term]:
             yield term
 
 
-@dataclass(frozen=True)
-class _Reader:
-    order: Order
-    functions: Functions
-    plain: bool = False
-    """Inside an operator a Hessian stays a Hessian: (nabla^2 L)^2 grad, not nabla^2 L of a gradient."""
-
+class _Reader(OperatorReader):
     def read(self, expression: Expr) -> Formula:
         negative, formula = self.signed(expression)
         return negated(formula) if negative else formula
@@ -100,29 +94,28 @@ class _Reader:
     def signed(self, expression: Expr) -> tuple[bool, Formula]:
         """`(negative, formula)` with the sign taken out in front."""
         if isinstance(expression, Add):
-            return self._sum(expression, flip=False)
+            return self.sum(expression, flip=False)
         if expression == 0:
             return False, Number(0)
         return self._product(expression)
 
     # sums
 
-    def _sum(self, expression: Add, flip: bool, minus: bool = False) -> tuple[bool, Formula]:
+    def sum(self, expression: Add, flip: bool, minus: bool = False) -> tuple[bool, Formula]:
         """`(flipped, sum)`: the terms in order, a positive one first.
 
-        With `flip` the sign of all terms may be changed: when all are negative, or to write 1 - beta for
-        beta - 1; where a minus stands in front, also when only transients are positive.
+        With `flip` the sign of all terms may be changed, because whoever asks can write a minus in front:
+
+            -a - b              -> -(a + b)                    all are negative
+            beta - 1            -> -(1 - beta)                 the complement of a number is written that way
+            -(beta^n - c), c>0  -> c - beta^n, with `minus`    a minus stands in front, and only transients are positive
         """
         places = self.order.terms(expression)
         terms = [Term(*self.signed(place.term)) for place in places]
-        constant = [t for t, p in zip(terms, places, strict=True) if p.transient == places[0].transient]
-        others = [place for place in places if not place.term.is_Number]
-        below_zero = any(place.term.is_Number and is_negative(place.term) for place in places)
-        complement = below_zero and (len(others) == 1 or all(place.transient for place in others))
         flipped = flip and (
             all(term.negative for term in terms)
-            or (complement and not self.order.is_index(expression))
-            or (minus and all(term.negative for term in constant))
+            or (_is_complement(places) and not self.order.is_index(expression))
+            or (minus and _is_negative_but_for_transients(terms, places))
         )
         if flipped:
             terms = [Term(not term.negative, term.body) for term in terms]
@@ -142,7 +135,7 @@ class _Reader:
                 factors.negative ^= bool(base.is_negative)
                 factors.scalars.append(Factor((-1,), decimal_formula(abs(base)), base))
             elif isinstance(base, AppliedUndef) and exponent == 1:
-                scalar, formula = self._operator(base)
+                scalar, formula = self.operator(base)
                 pending = [*(power for power in powers(scalar) if power[0] != 1), *pending]
                 self._file(factors, base, formula)
             else:
@@ -163,9 +156,7 @@ class _Reader:
             # (grad^2)^(1/2) is |grad|: true for real vectors, and how a person writes it.
             base, exponent = Abs(GRAD), base.exp * exponent
         if isinstance(base, Add) and exponent.is_Integer:
-            flipped, shown = self._sum(
-                base, flip=True, minus=factors.negative and not below and exponent == 1
-            )
+            flipped, shown = self.sum(base, flip=True, minus=factors.negative and not below and exponent == 1)
             factors.negative ^= flipped and bool(exponent.is_odd)
         else:
             compound = isinstance(base, (Add, Mul, Pow, AppliedUndef)) or base.is_Rational
@@ -209,91 +200,3 @@ class _Reader:
         if isinstance(expression, Float):
             return decimal_formula(expression)
         return Literal(str(expression))
-
-    # operators: each is linear, so the scalars of its slots are written in front
-
-    def _slot(self, slot: Expr) -> tuple[Expr, Formula]:
-        """`(scalar, formula)` of a slot in which the operator is linear."""
-        scalar, vector = split_scalar(slot)
-        if vector == 1:
-            scalar, vector = S.One, slot
-        inside = replace(self, plain=True)
-        if isinstance(vector, AppliedUndef):
-            factor, formula = inside._operator(vector)
-            return scalar * factor, formula
-        if isinstance(vector, Add):
-            flipped, formula = inside._sum(vector, flip=True)
-        else:
-            flipped, formula = inside.signed(vector)
-        return (-scalar if flipped else scalar), formula
-
-    def _operator(self, atom: AppliedUndef) -> tuple[Expr, Formula]:
-        """`(scalar, formula)` with atom = scalar * formula."""
-        if atom.func == TOTAL:
-            return self._total(atom.args[0])
-        if atom.func.__name__ == "D2L":
-            return self._hessian(atom.args[0])
-        if is_contraction(atom):
-            match = CONTRACTION_NAME.fullmatch(atom.func.__name__)
-            order = int(match.group(1)) if match else 0
-            scalars, slots = zip(*map(self._slot, atom.args), strict=True)
-            return Mul(*scalars), Derivative("loss", order, None, slots)
-        name, point, directions = opaque_parts(atom)
-        if not directions:
-            return S.One, Call(name, (replace(self, plain=True).read(point),))
-        scalars, slots = zip(*map(self._slot, directions), strict=True)
-        at = replace(self, plain=True).read(point)
-        if self.functions.get(name, ("", None))[1] is None:
-            return Mul(*scalars), Directional(name, at, slots)
-        return Mul(*scalars), Derivative(name, len(slots) + 1, at, slots)
-
-    def _hessian(self, direction: Expr) -> tuple[Expr, Formula]:
-        """D2L of a direction: the gradient of a named norm, a sum of such, or the Hessian applied."""
-        scalar, vector = split_scalar(direction)
-        if not self.plain:
-            named = gradient_shape(vector)
-            if named is not None:
-                return scalar * named[0], Gradient(self._norm(named[1]))
-            if isinstance(vector, Add) and self._splits(vector):
-                parts = Add(*(Mul(c, HESSIAN(v)) for c, v in map(split_scalar, vector.args)))
-                flipped, formula = self._sum(parts, flip=True)
-                return (-scalar if flipped else scalar), formula
-        repeat = 1
-        while isinstance(vector, AppliedUndef) and vector.func.__name__ == "D2L":
-            factor, vector = split_scalar(vector.args[0])
-            scalar, repeat = scalar * factor, repeat + 1
-        factor, slot = self._slot(vector)
-        return scalar * factor, Derivative("loss", 2, None, (slot,), repeat)
-
-    def _splits(self, direction: Add) -> bool:
-        """Whether the Hessian of a sum is written by terms: named norms, one at least, and plain vectors."""
-        vectors = [split_scalar(term)[1] for term in direction.args]
-        named = [gradient_shape(vector) is not None for vector in vectors]
-        return any(named) and all(n or v.is_Symbol for n, v in zip(named, vectors, strict=True))
-
-    def _norm(self, shape: NormShape) -> Formula:
-        inside = replace(self, plain=True)
-        norm = Norm(inside.read(shape.vector), tuple(inside.read(part) for part in shape.index))
-        return norm if shape.power == 1 else Power(norm, Number(shape.power))
-
-    def _total(self, summand: Expr) -> tuple[Expr, Formula]:
-        """The sum of the entries: a norm, an inner product, a contracted tensor, or a plain sum."""
-        scalar, vector = split_scalar(summand)
-        shape = total_shape(vector)
-        if shape is not None:
-            return scalar, self._norm(shape)
-        inside = replace(self, plain=True)
-        pair = sorted(
-            Mul.make_args(vector), key=lambda part: (kind(part) is Kind.TENSOR, self.order.vector(part))
-        )
-        if len(pair) == 2 and all(part.is_Symbol or isinstance(part, AppliedUndef) for part in pair):
-            (left_scalar, left), (right_scalar, right) = map(self._slot, pair)
-            scalar *= left_scalar * right_scalar
-            if isinstance(right, Derivative) and right.field == "loss" and right.order > 2:
-                slots = (left, *right.slots)
-                return scalar, Derivative(right.field, right.order, right.point, slots, right.repeat)
-            return scalar, Inner(left, right)
-        if vector == 1:
-            return S.One, Total(inside.read(summand))
-        factor, body = self._slot(vector)
-        return scalar * factor, Total(body)

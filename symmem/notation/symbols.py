@@ -150,6 +150,7 @@ class Speller:
     """Whether the loss and its gradient are written at theta: L(theta)."""
 
     def text(self, name: str, glyphs: Glyphs) -> str:
+        """The symbol of a name, in lines of text."""
         if name in glyphs.atoms:
             at = f"({glyphs.atoms['theta']})" if self.arguments and name in ("grad", "loss") else ""
             return glyphs.atoms[name] + at
@@ -158,6 +159,7 @@ class Speller:
         return unicode_of(self.latex(name)) or name
 
     def latex(self, name: str) -> str:
+        """The symbol of a name, in LaTeX."""
         macros = self.macros
         at = f"({macros.theta})" if self.arguments else ""
         known = {
@@ -182,10 +184,12 @@ class Speller:
         return r"\mathrm{" + name.replace("_", r"\_") + "}"
 
     def function_latex(self, name: str) -> str:
+        """An open function, in LaTeX: as declared, else by its name."""
         known = self.functions.get(name)
         return known[0] if known else self._guess(name)
 
     def function_text(self, name: str, glyphs: Glyphs) -> str:
+        """An open function, in lines of text."""
         return (unicode_of(self.function_latex(name)) or name) if glyphs.unicode else name
 
     def potential_latex(self, name: str) -> str:
@@ -195,5 +199,6 @@ class Speller:
         return stripped if stripped != latex.strip() else self._guess(potential or name)
 
     def potential_text(self, name: str, glyphs: Glyphs) -> str:
+        """The potential of an open gradient, in lines of text."""
         potential = self.functions[name][1] or name
         return (unicode_of(self.potential_latex(name)) or potential) if glyphs.unicode else potential

@@ -51,6 +51,7 @@ class Extent:
     height: float
 
     def small(self) -> Extent:
+        """The same in a script or a small fraction."""
         return Extent(self.width * SCRIPT_WIDTH, self.height * SCRIPT_HEIGHT)
 
 
@@ -61,10 +62,12 @@ def extent(source: str, depth: int = 0) -> Extent:
 
 
 def width(source: str) -> float:
+    """How wide the source is in print, in ems."""
     return extent(source).width
 
 
 def height(source: str, depth: int = 0) -> float:
+    """How high the source is in print, in ems."""
     return extent(source, depth).height
 
 

@@ -44,10 +44,13 @@ def _around(left: str, body: Doc, right: str) -> Doc:
 
 @dataclass(frozen=True)
 class TextPrinter:
+    """A Formula as lines of text, in Unicode or ASCII."""
+
     speller: Speller
     glyphs: Glyphs
 
     def doc(self, formula: Formula) -> Doc:
+        """The formula with the places at which a line may end."""
         match formula:
             case Number(value):
                 return str(value)

@@ -49,6 +49,7 @@ def formula_of(written: Writable, names: Mapping[str, str], functions: Functions
 
 
 def interval_formula(interval: Range) -> Formula:
+    """``[0, 1)`` as a Formula."""
     lower, upper = _end(interval.lower), _end(interval.upper)
     return Interval(lower, upper, interval.lower_open, interval.upper_open)
 

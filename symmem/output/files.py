@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from symmem.errors import SymmemError, quote
@@ -26,6 +27,26 @@ def write_whole(path: str, content: str | bytes) -> None:
         raise SymmemError(
             f"{quote(path)} cannot be written ({reason}); choose another place with -o"
         ) from None
+
+
+def write_together(contents: Mapping[str, str]) -> None:
+    """Several texts by their paths: all are written beside their places before one is put in its place."""
+    made = [folder for folder in {Path(path).parent for path in contents} if not folder.exists()]
+    staged: list[tuple[Path, str]] = []
+    try:
+        for path, text in contents.items():
+            make_folder(str(Path(path).parent))
+            beside = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
+            staged.append((beside, path))
+            write_whole(str(beside), text)
+        for beside, path in staged:
+            write_whole(path, beside.read_bytes())
+    finally:
+        for beside, _ in staged:
+            beside.unlink(missing_ok=True)
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def make_folder(path: str) -> None:

@@ -35,10 +35,12 @@ class Names:
     _counts: Counter[str] = field(default_factory=Counter)
 
     def fresh(self, stem: str) -> Symbol:
+        """A new scalar: the stem with the next number."""
         self._counts[stem] += 1
         return Internal(f"{stem}{self._counts[stem]}")
 
     def fresh_vector(self, stem: str) -> Symbol:
+        """The same for a vector."""
         name = self.fresh(stem)
         self.vectors.add(name)
         return name
@@ -66,6 +68,7 @@ class Block:
         return self._apply(self.entrywise(expression))
 
     def finish_scalar(self, expression: Expr) -> Symbol:
+        """The expression as the last scalar of the block; its name."""
         result = self._names.fresh("c")
         self._statements.append(Scalars(((result, self.entrywise(expression)),)))
         return result

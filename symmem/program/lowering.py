@@ -6,19 +6,17 @@ contractions than its formula has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, THETA
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
-from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
 
-Formula = Callable[[], Expr]
 Pair = tuple[Expr | Missing, Expr | Missing]
 
 
@@ -57,26 +55,19 @@ def number_routine(expression: Expr) -> Routine:
     return Routine(block.statements(), result)
 
 
-def attempted(formula: Formula, advice: Advice) -> Expr | Missing:
+def advised(formula: Expr | Missing, advice: Advice) -> Expr | Missing:
     """The formula, or why there is none; ``advice`` is for somebody who calls a function."""
-    try:
-        return formula()
-    except DerivationError as error:
-        # Until every derivation returns what is missing: its own advice is for the command line.
-        return Missing(Sentence.of(str(error).partition(";")[0]), (advice,))
+    return Missing(formula.reason, (advice,)) if isinstance(formula, Missing) else formula
 
 
 def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     """F and M at step n, and in the limit."""
-    finite = (
-        attempted(lambda: derivation.F, Advice.LIMIT),
-        attempted(lambda: derivation.M, Advice.LIMIT),
-    )
-    limit = (
-        attempted(lambda: derivation.limit.F, Advice.STEP),
-        attempted(lambda: derivation.limit.M, Advice.STEP),
-    )
-    return finite, limit
+    finite = derivation.F, advised(derivation.M, Advice.LIMIT)
+    limit = derivation.limit
+    if isinstance(limit, Missing):
+        missing = advised(limit, Advice.STEP)
+        return finite, (missing, missing)
+    return finite, (limit.F, limit.M)
 
 
 def step_of(update: Expr, correction: Expr) -> Expr:
@@ -95,7 +86,6 @@ def _lowered(formula: Expr | Missing) -> Routine | Missing:
 
 
 def _modified_loss(derivation: Derivation) -> ModifiedLoss | None:
-    try:
-        return derivation.modified_loss
-    except DerivationError:  # without a limit there is no modified loss
-        return None
+    """None also where there is no limit, and so no modified loss."""
+    loss = derivation.modified_loss
+    return loss if isinstance(loss, ModifiedLoss) else None

@@ -90,6 +90,7 @@ class Variants:
 
     @classmethod
     def always(cls, routine: Routine) -> Variants:
+        """One routine for every n."""
         return cls(routine, routine)
 
     @property
@@ -117,6 +118,7 @@ class Program:
 
     @property
     def parameters(self) -> tuple[str, ...]:
+        """The names of the optimizer's parameters, in their order."""
         return tuple(parameter.name for parameter in self.optimizer.parameters)
 
     def needs(self, names: Iterable[str] | None = None) -> frozenset[Need]:

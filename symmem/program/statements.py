@@ -44,6 +44,8 @@ class Entrywise:
 
 @dataclass(frozen=True)
 class Scalars:
+    """Numbers, each computed from those before it."""
+
     assignments: tuple[Assignment, ...]
 
 
@@ -74,6 +76,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Total:
+    """``result = sum of the entries of vector``."""
+
     result: Symbol
     vector: Symbol
 

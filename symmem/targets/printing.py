@@ -32,6 +32,7 @@ class Dialect:
 
 
 def own_name(symbol: Symbol) -> str:
+    """The name of the symbol itself."""
     return str(symbol.name)
 
 
@@ -51,6 +52,7 @@ class SourcePrinter(Printer):
         self._names = names
 
     def source(self, expression: Expr) -> str:
+        """The source text of an expression."""
         return self.bound(expression, SUM)
 
     def bound(self, expression: Expr, least: int) -> str:
@@ -112,6 +114,7 @@ class SourcePrinter(Printer):
 
 
 def is_negative(expression: Expr) -> bool:
+    """Whether a minus is written in front."""
     return expression.as_coeff_Mul()[0].is_negative is True
 
 
@@ -140,6 +143,7 @@ def _fraction(expression: Expr) -> tuple[list[Expr], list[Expr]]:
 
 
 def binding(expression: Expr) -> int:
+    """How strongly the outermost operation binds: SUM, PRODUCT, SIGN, POWER or ATOM."""
     if isinstance(expression, Add):
         return SUM
     if is_negative(expression):

@@ -19,6 +19,7 @@ class Options:
 
     standalone: bool = False
     pdf: bool = False
+    runtime: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Target:
 
     def emit(self, derivation: Derivation, output: str | None, options: Options) -> str:
         """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
-        if self.text is None:
+        if self.text is None or options.runtime:
             said: str = self._function("emit")(derivation, output, options)
             return said
         text = self.source(derivation)
@@ -61,7 +62,13 @@ class Target:
 _ALL = (
     Target("latex", "a section of a paper", "symmem.targets.latex", options=("standalone", "pdf")),
     Target("numpy", "functions of arrays", "symmem.targets.numpy.module", "numpy_module"),
-    Target("torch", "functions of tensors and an optimizer", "symmem.targets.torch.module", "torch_module"),
+    Target(
+        "torch",
+        "functions of tensors and an optimizer",
+        "symmem.targets.torch.target",
+        "torch_module",
+        ("runtime",),
+    ),
     Target(
         "jax", "functions of pytrees and an optax transformation", "symmem.targets.jax.module", "jax_module"
     ),
@@ -84,6 +91,7 @@ def emit(
     *,
     standalone: bool = False,
     pdf: bool = False,
+    runtime: bool = False,
 ) -> str:
     """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
     if target not in TARGETS:
@@ -91,4 +99,4 @@ def emit(
     chosen = TARGETS[target]
     if chosen.needs_output and output is None:
         raise SymmemError(f"{target} is several files; give output, a folder")
-    return chosen.emit(derivation, output, Options(standalone, pdf))
+    return chosen.emit(derivation, output, Options(standalone, pdf, runtime))

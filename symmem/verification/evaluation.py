@@ -22,6 +22,7 @@ from symmem.verification.vectors import Number, Vector, VerificationError, real,
 
 CONTRACTION = re.compile(r"D([1-9][0-9]*)L")
 DERIVATIVE = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
+POTENTIAL = re.compile(r"(\w+)_potential")
 GUARD_DIGITS = 10
 QUIET_TERMS = 40
 """An infinite sum ends after so many negligible terms in a row: one alone may vanish by chance."""
@@ -29,7 +30,8 @@ MOST_TERMS = 400_000
 MOST_REMEMBERED = 400_000
 
 VectorMap: TypeAlias = Callable[..., Vector]
-"""``f(x, *directions)``: the vector function, or its derivative along the directions."""
+"""``f(x, *directions)``: the vector function, or its derivative along the directions; a gradient may have a
+``potential(x)``."""
 Indices: TypeAlias = Mapping[str, int]
 
 
@@ -145,6 +147,9 @@ class _Walk:
             if self.loss is None or int(match.group(1)) != len(parts) + 1:
                 raise VerificationError(f"{name} takes a loss and {int(match.group(1)) - 1} vectors")
             return self.loss.contraction(self.theta(), *arguments)
+        match = POTENTIAL.fullmatch(name)
+        if match and match.group(1) in self.functions:
+            return _potential_of(self.functions[match.group(1)], name)(*arguments)
         match = DERIVATIVE.fullmatch(name)
         base, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
         if base not in self.functions or order != len(parts) - 1:
@@ -179,6 +184,13 @@ class _Walk:
             if quiet == QUIET_TERMS:
                 return total
         raise VerificationError(f"an infinite sum has not settled after {MOST_TERMS} terms")
+
+
+def _potential_of(function: VectorMap, name: str) -> Callable[..., mpf]:
+    found = getattr(function, "potential", None)
+    if not callable(found):
+        raise VerificationError(f"no function for {name}: give {function!r} a potential")
+    return found
 
 
 def _size(value: Value) -> mpf:

@@ -104,6 +104,11 @@ class RidgeMap:
             total = [t + size * entry for t, entry in zip(total, ridge.outward, strict=True)]
         return tuple(total)
 
+    def potential(self, point: Sequence[mpf]) -> mpf:
+        """``sum_j w_j profile_j(a_j . x)``, whose gradient the map is where b = a."""
+        values = (ridge.weight * ridge.profile(dot(ridge.inward, point), 0) for ridge in self.ridges)
+        return mpmath.fsum(values)
+
 
 def _unit(position: int, dimension: int) -> Vector:
     return tuple(mpf(position == i) for i in range(dimension))

@@ -69,7 +69,43 @@ EXACT_CASES = {
     "entrywise function of the average, no memory": Optimizer(
         "odd", "tanh(m1)*m1", [Momentum("grad", "0", "1")], {}
     ),
+    "a sign": Optimizer("jump", "sign(m1)", [Momentum("grad", "beta", "1")], {"beta": DECAY}),
+    "a signed root": Optimizer(
+        "root", "sign(m1)*sqrt(abs(m1))", [Momentum("grad", "beta", "1 - beta")], {"beta": DECAY}
+    ),
+    "a signed power that is remembered": Optimizer(
+        "power",
+        "m1",
+        [Momentum("abs(grad)**q*sign(grad)", "beta", "1 - beta")],
+        {"beta": DECAY, "q": {"default": Rational(1, 3), "range": "(0, 1]"}},
+    ),
+    "an arc tangent of a sign": Optimizer(
+        "atan2",
+        "atan(m1/sqrt(m2))",
+        [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10")],
+        {"beta": DECAY},
+    ),
+    "equal decays": Optimizer(
+        "equal",
+        "m1 + 3*m2",
+        [Momentum("grad", "beta", "1 - beta"), Momentum("weight_decay*theta", "beta", "2*(1 - beta)")],
+        {"beta": DECAY, "weight_decay": WEIGHT},
+    ),
+    "the sign of a coupled decay": Optimizer(
+        "coupled-sign",
+        "sign(m1)*abs(m1)**(1/3)",
+        [Momentum("grad + weight_decay*theta", "beta", "1 - beta")],
+        {"beta": DECAY, "weight_decay": WEIGHT},
+    ),
 }
+HIGHER_CASES = (
+    "coupled weight decay",
+    "decoupled weight decay",
+    "equal decays",
+    "a sign",
+    "entrywise function of the average, no memory",
+)
+"""They have a modified loss at every order."""
 SMALL_CASES = {
     "eps outside": Optimizer(
         "outside",
@@ -86,6 +122,12 @@ SMALL_CASES = {
             Momentum("theta", "beta", "1 - beta"),
         ],
         {"beta": DECAY, "eps": SMALL, "weight_decay": WEIGHT},
+    ),
+    "partial adaptivity": Optimizer(
+        "padam",
+        "m1/(m2 + eps)**p",
+        [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10")],
+        {"beta": DECAY, "eps": SMALL, "p": {"default": Rational(1, 5), "range": "(0, 0.5]"}},
     ),
     "eps squared": Optimizer(
         "squared",
@@ -104,8 +146,8 @@ OBSTRUCTED_CASES = {
 
 
 @cache
-def derived(optimizer: Optimizer) -> Derivation:
-    return symmem.derive(optimizer)
+def derived(optimizer: Optimizer, order: int = 1) -> Derivation:
+    return symmem.derive(optimizer, order)
 
 
 def value(expression: Expr, literal: Literal, point: Any = THETA, **numbers: Any) -> list[mpf]:
@@ -173,6 +215,73 @@ def test_exact(optimizer: Optimizer) -> None:
     assert gap(derivation, literal_of(optimizer)) < EXACT
 
 
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("case", HIGHER_CASES)
+def test_exact_at_higher_orders(case: str, order: int) -> None:
+    derivation = derived(EXACT_CASES[case], order)
+    assert derivation.modified_loss is not None
+    assert str(derivation.modified_loss.regime) == "exact"
+    assert gap(derivation, literal_of(EXACT_CASES[case])) < EXACT
+
+
+def test_two_small_parameters_together() -> None:
+    """optax's eps and eps_root: none of the two alone, both at the stated rate."""
+    optimizer = Optimizer(
+        "both",
+        "m1/(sqrt(m2 + eps_root) + eps)",
+        [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10")],
+        {"beta": DECAY, "eps": SMALL, "eps_root": SMALL},
+    )
+    found = derived(optimizer).modified_loss
+    assert found is not None
+    assert (str(found.regime), str(found.rate)) == ("eps, eps_root -> 0", "O(eps + eps_root)")
+    sizes = [Rational(1, 10**k) for k in (4, 6, 8)]
+    for ratio in (Rational(1, 7), Rational(3)):
+        gaps = [gap(derived(optimizer), literal_of(optimizer), eps=e, eps_root=ratio * e) for e in sizes]
+        assert fit_order(sizes, gaps).slope == pytest.approx(1, abs=0.02)
+    alone = [gap(derived(optimizer), literal_of(optimizer), eps=e, eps_root=Rational(1, 50)) for e in sizes]
+    assert alone[-1] > 1e-3
+
+
+DENIED = {
+    "nesterov, from the second order on": (load("nesterov"), 2),
+    "adam, from the second order on": (load("adam"), 2),
+    "adamw, also at a tiny eps": (load("adamw").with_values({"eps": Rational(1, 10**6)}), 1),
+    "a sign beside its argument": (
+        Optimizer("both", "sign(m1) + m1", [Momentum("grad", "beta", "1")], {"beta": DECAY}),
+        1,
+    ),
+    "a signed root, from the second order on": (EXACT_CASES["a signed root"], 2),
+    **{name: (optimizer, 1) for name, optimizer in OBSTRUCTED_CASES.items() if "theta" not in name},
+}
+
+
+@pytest.mark.parametrize("case", DENIED)
+def test_a_denial_has_a_witness(case: str) -> None:
+    """And it is right: by differences, at another point and with another loss, no decay makes F_j / P a gradient."""
+    optimizer, order = DENIED[case]
+    derivation, literal = derived(optimizer, order), literal_of(optimizer)
+    assert derivation.modified_loss is None
+    found = derivation.obstruction
+    assert found is not None
+    assert found.is_denial
+    weight = Symbol("weight_decay") if "weight_decay" in optimizer.symbols else Rational(0)
+    factor = (derivation.coefficients[0] - weight * THETA_SYMBOL) / GRAD
+    field = jacobian(derivation.coefficients[order] / factor, literal)
+    decay = jacobian(THETA_SYMBOL / factor, literal)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    with mpmath.workdps(DIGITS):
+        gaps = [(field[i][j] - field[j][i], decay[i][j] - decay[j][i]) for i, j in pairs]
+        minors = [abs(a * d - b * c) for (a, b), (c, d) in ((gaps[0], gaps[1]), (gaps[0], gaps[2]))]
+        assert max(minors) > 1e-30 if any(b != 0 for _, b in gaps) else max(abs(a) for a, _ in gaps) > 1e-12
+
+
+def test_what_was_not_found_is_not_denied() -> None:
+    found = derived(load("lion-k")).obstruction
+    assert found is not None
+    assert not found.is_denial
+
+
 @pytest.mark.parametrize("optimizer", [*ZOO_SMALL, *SMALL_CASES.values()], ids=lambda o: o.name)
 def test_vanishing_difference(optimizer: Optimizer) -> None:
     """The fitted slope of the difference over eps = 1e-4 .. 1e-8 is at least the rate that is stated."""
@@ -222,6 +331,14 @@ def test_obstruction(case: str) -> None:
     first = derivation.coefficients[1]
     assert asymmetry(jacobian(first * GRAD / derivation.limit.F, literal)) > 1e-6
     assert asymmetry(jacobian(first, literal)) > 1e-6
+
+
+def test_a_factor_that_depends_on_theta_is_no_preconditioner() -> None:
+    """The update theta^2 grad itself is named: P may depend on the gradient alone."""
+    derivation = derived(OBSTRUCTED_CASES["a rate that depends on theta"])
+    assert derivation.obstruction is not None
+    assert derivation.obstruction.order == 0
+    assert Add(*derivation.obstruction.terms) == derivation.limit.F
 
 
 def test_lion_k_has_no_diagonal_factor() -> None:

@@ -17,7 +17,7 @@ BELOW = {
     "notation": {"algebra"},
     "declaration": {"algebra"},
     "method": {"algebra", "declaration"},
-    "derivation": {"algebra", "method", "declaration"},
+    "derivation": {"algebra", "method"},
     "output": set(),
     "documents": {"algebra", "notation", "declaration", "method", "derivation", "output"},
     "program": {"algebra", "declaration", "method", "derivation"},

@@ -17,10 +17,11 @@ from markdown import REPOSITORY, Document
 
 import symmem
 
-DOCUMENTS = [
-    Document(path)
-    for path in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/mathematics.md")
-]
+README, ARCHITECTURE, CONTRIBUTING, CHANGELOG = (
+    Document(f"{name}.md") for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")
+)
+MATHEMATICS, CODE = Document("docs/mathematics.md"), Document("docs/code.md")
+DOCUMENTS = (README, ARCHITECTURE, CONTRIBUTING, CHANGELOG, MATHEMATICS, CODE)
 SHELL = {". .venv/bin/activate", "pip install .", "pip install '.[torch]'"}
 """Commands that are no example of ours: the tests of the wheel and of a fresh machine run them."""
 TOOLS = {"build": "cc", "--pdf": "pdflatex"}
@@ -41,14 +42,14 @@ def folder(document: Document, tmp_path: Path) -> Path:
 
 
 def test_there_are_examples() -> None:
-    readme, architecture, contributing, _, mathematics = DOCUMENTS
-    assert len(readme.sessions) >= 4
-    assert len(readme.commands) >= 12
-    assert len(readme.files) == 1
-    assert len(architecture.blocks("python")) >= 5
-    assert len(contributing.files) == 1
-    assert len(contributing.commands) >= 6
-    assert len(mathematics.formulas) > 400
+    assert len(README.sessions) >= 3
+    assert len(README.commands) >= 15
+    assert len(README.files) == len(CONTRIBUTING.files) == len(ARCHITECTURE.files) == 1
+    assert len(ARCHITECTURE.blocks("python")) >= 5
+    assert len(CONTRIBUTING.commands) >= 6
+    assert len(MATHEMATICS.formulas) > 400
+    assert len(CODE.blocks("python")) >= 3
+    assert not any(document.blocks("py") for document in DOCUMENTS), "an example that nobody runs"
 
 
 def test_sessions_show_what_is_printed(document: Document, folder: Path) -> None:
@@ -95,10 +96,10 @@ def require(arguments: list[str]) -> None:
     needs(*(tool for word, tool in TOOLS.items() if word in arguments))
 
 
-def test_the_c_example_of_the_readme(shared_folder: Path, tmp_path: Path) -> None:
+def test_the_c_example(shared_folder: Path, tmp_path: Path) -> None:
     """Inside a program for the loss theta^2, linked with the built library; theta moves towards 0."""
     needs("cc")
-    (example,) = DOCUMENTS[0].blocks("c")
+    (example,) = CODE.blocks("c")
     include, _, body = example.partition("\n")
     program = f"""{include}
 static void hessian_times(const double *theta, const double *v, double *hv) {{ (void)theta; hv[0] = 2.0 * v[0]; }}
@@ -116,6 +117,25 @@ int main(void) {{
     library = [str(kernels / "lib" / "libsymmem_adamw.a"), "-lm", "-fopenmp"]
     subprocess.run(["cc", *flags, "main.c", "-o", "main", *library], cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_the_octave_example(tmp_path: Path) -> None:
+    """The command of its first line, then its lines; at n = 0 AdamW moves by the sign of the gradient, and decay."""
+    needs("octave-cli")
+    (example,) = CODE.blocks("octave")
+    command, _, body = example.partition("\n")
+    assert spawn(*command.split()[2:], cwd=tmp_path).returncode == 0
+    (tmp_path / "example.m").write_text(body + "printf('%.9f ', theta)\n", encoding="utf-8")
+    done = subprocess.run(
+        ["octave-cli", "--no-init-file", "example.m"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    first, second = map(float, done.stdout.split())
+    assert abs(first - (1 - 1e-3 * 1.01)) < 1e-8
+    assert abs(second - (-2 + 1e-3 * 1.02)) < 1e-8
 
 
 def test_links_lead_somewhere(document: Document) -> None:
@@ -136,7 +156,7 @@ def test_files_are_where_the_documents_say(document: Document) -> None:
 def test_versions_agree() -> None:
     """The package, its citation and its changelog name one version."""
     cited = re.findall(r"^version: (.*)$", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"), re.M)
-    told = re.findall(r"^## (\d\S*)", DOCUMENTS[3].text, re.MULTILINE)
+    told = re.findall(r"^## (\d\S*)", CHANGELOG.text, re.MULTILINE)
     assert cited == told[:1] == [symmem.__version__]
 
 
@@ -148,7 +168,7 @@ def test_the_map_has_the_arrows_of_the_test() -> None:
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", DOCUMENTS[1].text, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", ARCHITECTURE.text, re.MULTILINE)
     shown = {room: set(re.findall(r"\w+", below)) for room, below in rows}
     assert shown == {
         room: below or set()

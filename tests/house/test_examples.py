@@ -29,10 +29,11 @@ def commands_of(program: Path) -> list[str]:
     return re.findall(r"^    (symmem .*)$", program.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def output(program: Path, folder: Path, *arguments: str) -> str:
-    """What the program prints when symmem cannot be imported."""
+def output(program: Path, folder: Path, *arguments: str, alone: bool = True) -> str:
+    """What the program prints; where it stands alone, when symmem cannot be imported."""
+    blocked = "sys.modules['symmem'] = None; " if alone else ""
     launcher = (
-        "import runpy, sys; sys.modules['symmem'] = None; sys.path.insert(0, '.'); "
+        f"import runpy, sys; {blocked}sys.path.insert(0, '.'); "
         "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
     )
     command = [sys.executable, "-c", launcher, str(program), *arguments]
@@ -72,7 +73,9 @@ def test_training(tmp_path: Path) -> None:
     folder = EXAMPLES / "training"
     shutil.copy(folder / "tasks.py", tmp_path)
     program = folder / "experiment.py"
-    said = output(program, prepared(tmp_path, *commands_of(program)), "--seeds", "1", "--steps", "6")
+    said = output(
+        program, prepared(tmp_path, *commands_of(program)), "--seeds", "1", "--steps", "6", alone=False
+    )
     lines = re.findall(r"^(digits|text): train loss, (.*?)\s+([\d.]+) \+-", said, re.MULTILINE)
     losses = {(task, method): float(value) for task, method, value in lines}
     for task in ("digits", "text"):

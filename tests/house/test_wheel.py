@@ -65,8 +65,13 @@ def test_the_wheel_carries_templates_zoo_and_types(wheel: Path) -> None:
     for folder, inside in (
         ("templates", "symmem/templates"),
         ("symmem/declaration/zoo", "symmem/declaration/zoo"),
+        ("symmem/targets/c/runtime", "symmem/targets/c/runtime"),
     ):
-        files = [path for path in (REPOSITORY / folder).rglob("*") if path.is_file()]
+        files = [
+            path
+            for path in (REPOSITORY / folder).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        ]
         assert files
         for path in files:
             assert f"{inside}/{path.relative_to(REPOSITORY / folder).as_posix()}" in names

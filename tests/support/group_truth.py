@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from math import factorial
 
@@ -25,6 +25,8 @@ from truth import GENTLE, LR
 import symmem
 from symmem import Momentum, Optimizer
 from symmem.targets.torch.module import torch_module
+from symmem.training import Memoryless, WithMemory, probe
+from symmem.training.runtime.vectors import BLOCK
 from symmem.verification.literal import Literal
 from symmem.verification.losses import Loss, coupled_loss, probe_point
 from symmem.verification.ridges import Monomial, Ridge, exponential, log_cosh, potential_map, sine
@@ -102,13 +104,22 @@ class Group:
         return list(chain.from_iterable(range(SIZE * t, SIZE * t + SIZE) for t in self.tensors))
 
 
-def emitted(name: str, order: int = 1) -> types.ModuleType:
-    """The emitted PyTorch module, known by its name to whoever looks for it: pickle, torch.compile."""
-    return _emitted(name, order)
+def runtime(name: str, order: int = 1) -> types.SimpleNamespace:
+    """The optimizers of the runtime and the probe for one optimizer, by the names that emitted modules have."""
+    title, optimizer = "".join(filter(str.isalnum, str(load(name).title))), load(name)
+    return types.SimpleNamespace(
+        **{
+            f"Memoryless{title}": partial(Memoryless, optimizer, order=order),
+            f"{title}WithMemoryCorrection": partial(WithMemory, optimizer),
+        },
+        probe=partial(probe, name=optimizer),
+        BLOCK=BLOCK,
+    )
 
 
 @cache
-def _emitted(name: str, order: int) -> types.ModuleType:
+def emitted(name: str, order: int = 1) -> types.ModuleType:
+    """The emitted PyTorch module, known by its name to whoever looks for it: pickle, torch.compile."""
     made = types.ModuleType(f"emitted_{name.replace('-', '_')}_{order}")
     sys.modules[made.__name__] = made
     exec(compile(torch_module(symmem.derive(load(name), order)), made.__name__, "exec"), made.__dict__)
@@ -201,17 +212,17 @@ def spelled(name: str, group: Group) -> dict[str, object]:
 
 
 def optimizer_of(
-    name: str,
-    groups: Sequence[Group],
-    tensors: Sequence[torch.nn.Parameter],
-    order: int = 1,
-    **options: object,
+    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], **options: object
 ) -> torch.optim.Optimizer:
-    """The emitted optimizer, its groups with the updates that they have made."""
-    made = emitted(name, order)
-    kind = getattr(made, "Memoryless" + "".join(filter(str.isalnum, str(load(name).title))))
-    tables = [{**spelled(name, group), "params": [tensors[t] for t in group.tensors]} for group in groups]
-    return kind(tables, **opaque(name), **options)
+    """The optimizer without memory, its groups with the updates that they have made."""
+    return Memoryless(load(name), tables(name, groups, tensors), **opaque(name), **options)
+
+
+def tables(
+    name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter]
+) -> list[dict[str, object]]:
+    """The groups as constructors take them."""
+    return [{**spelled(name, group), "params": [tensors[t] for t in group.tensors]} for group in groups]
 
 
 def error(found: Sequence[torch.Tensor], truth: Sequence[mpf]) -> float:

@@ -156,6 +156,9 @@ static void check_arguments(void)
     EXPECT(checked(good, nowhere, 8, 8) == SYMMEM_NULL_POINTER && checked(good, uneven, 8, 8) == SYMMEM_MISALIGNED);
     EXPECT(checked(crooked, apart, 8, 8) == SYMMEM_MISALIGNED);
     EXPECT(checked(good, apart, SIZE_MAX / 16, 8) == SYMMEM_OUT_OF_RANGE);
+    EXPECT(strcmp(message(SYMMEM_OUT_OF_RANGE, "eps", "limit"), "eps") == 0);
+    EXPECT(strcmp(message(SYMMEM_UNAVAILABLE, "eps", "limit"), "limit") == 0);
+    EXPECT(strcmp(message(-1, "eps", "limit"), "an unknown status") == 0);
 }
 
 int main(void)

@@ -94,7 +94,7 @@ def trained(
     model: nn.Module, optimizer: torch.optim.Optimizer, closure: Callable[[], torch.Tensor]
 ) -> torch.Tensor:
     """The parameters after some steps, and the losses before them."""
-    steps = STEPS if hasattr(optimizer, "max_norm") else STEPS // 2  # beyond order 1 they take longer
+    steps = STEPS // getattr(optimizer.formulas, "order", 1)  # beyond order 1 they take longer
     losses = [optimizer.step(closure) for _ in range(steps)]
     return torch.cat([*whole(model), torch.stack(losses)])
 
@@ -283,6 +283,8 @@ def refusals(made: ModuleType, rank: int) -> dict[str, str]:
 
 
 def module_from(path: Path) -> ModuleType:
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))  # for the runtime beside the module
     spec = importlib.util.spec_from_file_location(path.stem, path)
     made = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = made

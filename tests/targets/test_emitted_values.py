@@ -14,6 +14,7 @@ import numpy as np
 import probe
 import pytest
 import torch
+from sympy import Sum
 from truth import LR, ZOO
 
 from symmem.targets.registry import TARGETS
@@ -78,8 +79,14 @@ def compiled(name: str, order: int) -> Callable[..., dict[str, jax.Array]]:
 
 
 def jax_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Values:
-    """Compiled in double precision, call by call in single: half the compilations, and both ways are seen."""
-    functions = compiled(name, order) if theta.dtype == np.float64 else partial(jax_functions, name, order)
+    """Compiled in double precision, call by call in single where no sum over the past would be compiled each time.
+
+    Half the compilations, and both ways are seen.
+    """
+    derived = probe.derivation(name, order)
+    loops = n is not None and (derived.F + derived.M).has(Sum)
+    is_compiled = loops or theta.dtype == np.float64
+    functions = compiled(name, order) if is_compiled else partial(jax_functions, name, order)
     return {key: np.asarray(value) for key, value in functions(jnp.asarray(theta), n).items()}
 
 

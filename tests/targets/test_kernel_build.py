@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import compiled
@@ -17,6 +18,7 @@ from truth import LR
 
 import symmem
 from symmem.targets.c.layout import c_files
+from symmem.targets.c.source import RUNTIME
 
 ROOT = Path(__file__).resolve().parents[2]
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -40,38 +42,54 @@ def run(*words: object, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", KERNELS)
-def test_strict_compilers_accept_it(tmp_path: Path, name: str, compiler: str) -> None:
-    files = c_files(probe.derivation(name, 1))
-    (tmp_path / files.header_name).write_text(files.header)
-    (tmp_path / files.source_name).write_text(files.source)
-    run(compiler, *STRICT, "-O2", "-c", files.source_name, folder=tmp_path)
+def write_sources(folder: Path, names: Sequence[str]) -> list[str]:
+    """Header and source of the optimizers in the folder; the names of the sources."""
+    files = [c_files(probe.derivation(name, 1)) for name in names]
+    for each in files:
+        (folder / each.header_name).write_text(each.header)
+        (folder / each.source_name).write_text(each.source)
+    return [each.source_name for each in files]
+
+
+def test_clang_accepts_all(tmp_path: Path) -> None:
+    """Every warning is an error, as it is for gcc where the library of the zoo is built."""
+    run("clang", *STRICT, "-O1", "-c", *write_sources(tmp_path, KERNELS), folder=tmp_path)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", ["adamw", "rmsprop"])
-def test_sanitizers(tmp_path: Path, name: str, compiler: str) -> None:
+def test_sanitizers(tmp_path: Path, compiler: str) -> None:
     """AddressSanitizer and UndefinedBehaviorSanitizer, with streaming stores for every length."""
-    files = c_files(probe.derivation(name, 1))
-    (tmp_path / files.header_name).write_text(files.header)
-    (tmp_path / files.source_name).write_text(files.source)
-    shutil.copy(ROOT / "tests" / "support" / "kernel_check.c", tmp_path)
+    names = ("adamw", "rmsprop")
+    sources = write_sources(tmp_path, names)
+    checks = []
+    for name in names:
+        c_name = name.replace("-", "_")
+        checks.append(f"check_{c_name}.c")
+        text = f'#define OPTIMIZER {c_name}\n#include "symmem_{c_name}.h"\n#include "kernel_check.h"\n'
+        (tmp_path / checks[-1]).write_text(text)
+    shutil.copy(ROOT / "tests" / "support" / "kernel_check.h", tmp_path)
+    calls = [f"check_{name.replace('-', '_')}" for name in names]
+    declared = "".join(f"size_t {call}(void);\n" for call in calls)
+    printed = "".join(f'    printf("{call} %zu\\n", {call}());\n' for call in calls)
+    main = f"#include <stdio.h>\n\n{declared}\nint main(void)\n{{\n{printed}    return 0;\n}}\n"
+    (tmp_path / "main.c").write_text(main)
     sanitize = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    header = ("-include", files.header_name, f"-DOPTIMIZER={name}", "-DSYMMEM_STREAM_BYTES=1")
-    run(
-        compiler,
-        *STRICT,
-        *sanitize,
-        *header,
-        files.source_name,
-        "kernel_check.c",
-        "-lm",
-        "-o",
-        "check",
-        folder=tmp_path,
-    )
-    assert run("./check", folder=tmp_path) == "0 wrong\n"
+    run(compiler, *STRICT, *sanitize, "-DSYMMEM_STREAM_BYTES=1", *sources, *checks, "main.c", "-lm", "-o", "check",
+        folder=tmp_path)  # fmt: skip
+    assert run("./check", folder=tmp_path) == "".join(f"{call} 0\n" for call in calls)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("more", [(), ("-DSYMMEM_PORTABLE",), ("-DSYMMEM_STREAM_BYTES=1",)], ids=str)
+def test_the_fixed_code_by_itself(tmp_path: Path, compiler: str, more: tuple[str, ...]) -> None:
+    """The headers that are copied into every source, compiled as they lie in the package, and held to what they say."""
+    runtime, check = ROOT / "symmem/targets/c/runtime", ROOT / "tests/support/runtime_check.c"
+    flags = ("-O2", "-fno-math-errno", "-ffp-contract=off", *more, f"-I{runtime}")
+    run(compiler, *STRICT, *flags, check, "-lm", "-o", "check", folder=tmp_path)
+    assert run("./check", folder=tmp_path) == "0 failures\n"
+    files = c_files(probe.derivation("gd", 1))
+    for name in RUNTIME:
+        assert (runtime / name).read_text() in files.source
 
 
 def test_the_layout(tmp_path: Path) -> None:
@@ -90,8 +108,8 @@ def test_the_layout(tmp_path: Path) -> None:
         "python/symmem_heavyball.py",
         "python/_symmem_gd.py",
         "python/_symmem_heavyball.py",
-        "python/_symmem_kernels.py",
-        "python/_symmem_operators.py",
+        "python/_kernels_by_ctypes.py",
+        "python/_kernels_in_torch.py",
     }
     names = run("nm", "-D", "--defined-only", "lib/libsymmem_kernels.so", folder=tmp_path / "kernels")
     exported = {line.split()[-1] for line in names.splitlines()}

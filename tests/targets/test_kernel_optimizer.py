@@ -1,32 +1,28 @@
-"""The emitted PyTorch optimizer with the path of built kernels: the same steps, by compiled code."""
+"""The PyTorch optimizer of the runtime with the path of built kernels: the same steps, by compiled code."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
-import probe
 import pytest
 import torch
 from compiled import KERNELS, built
 
-from symmem.targets.torch.module import torch_module
+from symmem.training import Memoryless
+from symmem.training.runtime.kernels import operators_of
 
 CLASSES = {"adamw": "MemorylessAdamW", "rmsprop": "MemorylessRMSprop", "nesterov": "MemorylessNesterov"}
 
 
 def emitted(name: str) -> ModuleType:
-    made = probe.module(torch_module(probe.derivation(name, 1)))
-    made.__name__ = f"emitted_{name}"
-    for value in vars(made).values():
-        if isinstance(value, type) and value.__module__ == "emitted":
-            value.__module__ = made.__name__
-    sys.modules[made.__name__] = made
-    return made
+    """Our optimizer by the name that an emitted module has for it, and the operators of kernels."""
+    kind = partial(Memoryless, name)
+    return SimpleNamespace(**{CLASSES[name]: kind}, _operators=lambda path: operators_of(path, name))
 
 
 def path_of(shared: Path, name: str) -> str:

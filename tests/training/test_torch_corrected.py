@@ -1,4 +1,4 @@
-"""The emitted optimizers with memory: PyTorch's own at strength 0, and their corrections against brute force."""
+"""The runtime optimizers with memory: PyTorch's own at strength 0, and their corrections against brute force."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import log2
 
 import pytest
 import torch
-from group_truth import EXTRAS, Group, closure, emitted, error, load, moved, opaque, parameters, spelled
+from group_truth import EXTRAS, Group, closure, error, load, moved, opaque, parameters, runtime, spelled
 from mpmath import mpf
 from sympy import Rational
 from torch import nn
@@ -28,7 +28,7 @@ Optimizer = torch.optim.Optimizer
 
 def class_of(name: str) -> type[Optimizer]:
     title = "".join(filter(str.isalnum, str(load(name).title)))
-    return getattr(emitted(name), f"{title}WithMemoryCorrection")
+    return getattr(runtime(name), f"{title}WithMemoryCorrection")
 
 
 def with_past(
@@ -259,7 +259,7 @@ def test_strength_minus_one_takes_memory_away(name: str, options: dict[str, obje
         return lambda p, lr: class_of(name)(p, lr=lr, strength=strength, **options)
 
     def memoryless(p: object, lr: float) -> Optimizer:
-        kind = getattr(emitted(name), f"Memoryless{load(name).title}")
+        kind = getattr(runtime(name), f"Memoryless{load(name).title}")
         return kind(p, lr=lr, hvp=lambda _, directions: [0 * v for v in directions], **options)
 
     assert orders(memoryless, made(-1.0), made(0.0)) == pytest.approx([2, 1], abs=0.15)

@@ -16,7 +16,7 @@ from torch_processes import STEPS, WORLD, Net, alone, groups_alone, module_from,
 from truth import ZOO, load
 
 import symmem
-from symmem.targets.torch.module import torch_module
+from symmem.targets.torch.with_runtime import write_with_runtime
 
 MODULES = {name.replace("-", "_"): (name, 1) for name in ZOO} | {
     "heavyball_2": ("heavyball", 2),
@@ -29,10 +29,10 @@ Found = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The emitted modules."""
+    """The emitted modules, with the runtime beside them."""
     place = tmp_path_factory.mktemp("processes")
     for stem, (name, order) in MODULES.items():
-        (place / f"{stem}.py").write_text(torch_module(symmem.derive(load(name), order)))
+        write_with_runtime(symmem.derive(load(name), order), str(place / f"{stem}.py"))
     return place
 
 

@@ -1,4 +1,4 @@
-"""The emitted optimizer classes against brute force: param groups that differ in everything."""
+"""The runtime optimizer classes against brute force: param groups that differ in everything."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The emitted optimizers of order 2 and 3, with rates that differ, against the expansion of the true optimizer."""
+"""The runtime optimizers of order 2 and 3, with rates that differ, against the expansion of the true optimizer."""
 
 from __future__ import annotations
 
 import pytest
 import torch
-from group_truth import Group, closure, emitted, error, moved_to_order, optimizer_of, parameters
+from group_truth import Group, closure, error, moved_to_order, optimizer_of, parameters, runtime
 from sympy import Rational
 from truth import ZOO
 
@@ -46,7 +46,7 @@ def test_what_order_two_refuses() -> None:
 
 
 def test_maximize_and_unused_parameters() -> None:
-    kind = emitted("adamw", 2).MemorylessAdamW
+    kind = runtime("adamw", 2).MemorylessAdamW
     tensors, twins, unused = (
         parameters(),
         parameters(),

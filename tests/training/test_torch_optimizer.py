@@ -1,4 +1,4 @@
-"""The emitted PyTorch optimizers as PyTorch's users meet them."""
+"""The runtime PyTorch optimizers as PyTorch's users meet them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import log2
 
 import pytest
 import torch
-from group_truth import Group, closure, emitted, error, moved, optimizer_of, parameters, spelled
+from group_truth import Group, closure, error, moved, optimizer_of, parameters, runtime, spelled
 from sympy import Rational
 from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
@@ -41,7 +41,7 @@ def flat(model: nn.Module) -> torch.Tensor:
 
 
 def adamw(model: nn.Module, **options: object) -> torch.optim.Optimizer:
-    return emitted("adamw").MemorylessAdamW(model.parameters(), lr=0.01, eps=1e-3, **options)
+    return runtime("adamw").MemorylessAdamW(model.parameters(), lr=0.01, eps=1e-3, **options)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
@@ -136,7 +136,7 @@ def test_the_limit_is_what_many_steps_come_to(name: str) -> None:
 def test_a_long_past() -> None:
     """After many steps the sum over the past is cut off, and its oldest steps are one term."""
     model, twin = network(), network()
-    made = emitted("rmsprop").MemorylessRMSprop
+    made = runtime("rmsprop").MemorylessRMSprop
     optimizer = made(model.parameters(), lr=0.01, alpha=0.9, eps=1e-3)
     optimizer.param_groups[0]["n"] = 100_000
     optimizer.step(loss_of(model))
@@ -187,7 +187,7 @@ def test_what_has_no_gradient_stays() -> None:
 def test_tied_weights() -> None:
     tied = nn.Parameter(torch.tensor([0.3, -0.4], dtype=torch.float64))
     apart = nn.Parameter(tied.detach().clone())
-    made = emitted("adamw").MemorylessAdamW
+    made = runtime("adamw").MemorylessAdamW
     model = nn.ParameterList([tied, tied])
     one, other = made(model.parameters(), lr=0.1, eps=1e-2), made([apart], lr=0.1, eps=1e-2)
     for _ in range(4):
@@ -200,7 +200,7 @@ def test_layouts_and_sizes() -> None:
     """Large tensors go block by block; a tensor that is not contiguous gives the same."""
     torch.manual_seed(0)
     start = torch.randn(600, 500, dtype=torch.float64)
-    made = emitted("adamw").MemorylessAdamW
+    made = runtime("adamw").MemorylessAdamW
     whole = nn.Parameter(start.clone())
     turned = nn.Parameter(start.t().contiguous().t())
     rows = [nn.Parameter(row.clone()) for row in start]
@@ -213,7 +213,7 @@ def test_layouts_and_sizes() -> None:
         optimizer = made(tensors, lr=0.1, eps=1e-4)
         for _ in range(2):
             optimizer.step(lambda product=product: product().tanh().square().sum())
-    assert whole.numel() > emitted("adamw").BLOCK
+    assert whole.numel() > runtime("adamw").BLOCK
     assert torch.allclose(turned, whole, rtol=0, atol=1e-12)
     assert torch.allclose(torch.stack(rows), whole, rtol=0, atol=1e-12)
 
@@ -226,7 +226,7 @@ def test_interrupted_training_goes_on(way: str) -> None:
             {"params": model[3].parameters(), "momentum": 0.5},
         ]
 
-    made = emitted("heavyball").MemorylessHeavyBall
+    made = runtime("heavyball").MemorylessHeavyBall
     model = network()
     optimizer = made(groups(model), lr=0.1, hvp="forward-over-reverse")
     for _ in range(3):
@@ -376,7 +376,7 @@ def test_torchscript_cannot_be_given_dual_numbers() -> None:
 
 
 def test_refused_parameters_and_arguments() -> None:
-    made = emitted("adamw").MemorylessAdamW
+    made = runtime("adamw").MemorylessAdamW
     with pytest.raises(TypeError, match="real numbers"):
         made([nn.Parameter(torch.zeros(2, dtype=torch.complex64))])
     sparse = nn.Embedding(4, 2, sparse=True)
@@ -440,7 +440,7 @@ def test_training_beside_the_true_optimizer(name: str, true: Callable[..., torch
             one = true(original.parameters(), rate)
             options = {} if corrected else {"hvp": lambda _, directions: [0 * v for v in directions]}
             values = spelled(name, Group((0,), values={"beta": Rational(1, 2)} if "rms" in name else {}))
-            kind = next(made for key, made in vars(emitted(name)).items() if key.startswith("Memoryless"))
+            kind = next(made for key, made in vars(runtime(name)).items() if key.startswith("Memoryless"))
             other = kind([{**values, "lr": rate, "params": list(twin.parameters())}], **options)
             for _ in range(round(0.4 / rate)):
                 one.zero_grad()

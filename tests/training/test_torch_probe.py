@@ -19,6 +19,7 @@ from group_truth import (
     moved,
     opaque,
     parameters,
+    runtime,
     spelled,
 )
 from sympy import Rational
@@ -54,7 +55,7 @@ def past(optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], n: int) 
 
 
 def with_memory(name: str, group: Group, tensors: list[nn.Parameter]) -> torch.optim.Optimizer:
-    made = next(kind for key, kind in vars(emitted(name)).items() if key.endswith("WithMemoryCorrection"))
+    made = next(kind for key, kind in vars(runtime(name)).items() if key.endswith("WithMemoryCorrection"))
     table = spelled(name, group)
     table.pop("n")
     return made([{**table, "params": tensors}], strength=0.0, **opaque(name))
@@ -63,7 +64,7 @@ def with_memory(name: str, group: Group, tensors: list[nn.Parameter]) -> torch.o
 def probed(
     name: str, optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], **more: object
 ) -> dict[str, float]:
-    return emitted(name).probe(nn.ParameterList(tensors), optimizer, closure(tensors), **more)
+    return runtime(name).probe(nn.ParameterList(tensors), optimizer, closure(tensors), **more)
 
 
 def update(optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter]) -> torch.Tensor:
@@ -218,7 +219,7 @@ def test_maximising_is_minimising_the_opposite() -> None:
             optimizer.zero_grad()
             loss().backward()
             optimizer.step()
-        found.append(emitted("adamw-torch").probe(nn.ParameterList(tensors), optimizer, loss))
+        found.append(runtime("adamw-torch").probe(nn.ParameterList(tensors), optimizer, loss))
     assert found[1].pop("loss") == -found[0].pop("loss")
     agree(found[1], found[0])
 
@@ -252,7 +253,7 @@ def test_nothing_is_changed(hvp: str) -> None:
         return [*tensors, torch.get_rng_state(), optimizer.state_dict()]
 
     before = copy.deepcopy(everything())
-    found = emitted("adamw-torch").probe(model, optimizer, loss, hvp=hvp)
+    found = runtime("adamw-torch").probe(model, optimizer, loss, hvp=hvp)
     assert all(math.isfinite(value) and isinstance(value, float) for value in found.values())
     torch.testing.assert_close(everything(), before, rtol=0, atol=0)
 
@@ -265,10 +266,10 @@ def test_one_product() -> None:
         count.append(len(points))
         return directions
 
-    emitted("adamw-torch").probe(model, torch.optim.AdamW(model.parameters()), loss, hvp=hvp)
+    runtime("adamw-torch").probe(model, torch.optim.AdamW(model.parameters()), loss, hvp=hvp)
     assert count == []  # nothing is remembered yet
     optimizer.param_groups.pop(0)
-    emitted("adamw-torch").probe(model, optimizer, loss, hvp=hvp)
+    runtime("adamw-torch").probe(model, optimizer, loss, hvp=hvp)
     assert count == [6]
 
 
@@ -279,4 +280,4 @@ def test_another_optimizer_is_refused() -> None:
         (torch.optim.SGD(model.parameters(), momentum=0.9), "no betas, eps|momentum = 0.9"),
     ):
         with pytest.raises(ValueError, match=words):
-            emitted("adam-torch").probe(model, optimizer, loss)
+            runtime("adam-torch").probe(model, optimizer, loss)

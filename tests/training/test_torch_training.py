@@ -1,4 +1,4 @@
-"""The emitted PyTorch optimizers in training: clipping, accumulation, mixed precision, checkpoints."""
+"""The runtime PyTorch optimizers in training: clipping, accumulation, mixed precision, checkpoints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import log2
 
 import pytest
 import torch
-from group_truth import emitted
+from group_truth import runtime
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import clip_grad_norm_
@@ -37,7 +37,7 @@ def flat(model: nn.Module) -> torch.Tensor:
 
 
 def adamw(model: nn.Module, **options: object) -> torch.optim.Optimizer:
-    return emitted("adamw").MemorylessAdamW(model.parameters(), lr=0.02, eps=1e-3, **options)
+    return runtime("adamw").MemorylessAdamW(model.parameters(), lr=0.02, eps=1e-3, **options)
 
 
 def after(
@@ -66,7 +66,7 @@ def test_clipping_beside_the_true_optimizer(name: str, true: Callable[..., torch
     settings = (
         {"momentum": 0.8} if name == "heavyball" else {"betas": (0.7, 0.85), "eps": 0.02, "weight_decay": 0.3}
     )
-    kind = next(made for key, made in vars(emitted(name)).items() if key.startswith("Memoryless"))
+    kind = next(made for key, made in vars(runtime(name)).items() if key.startswith("Memoryless"))
     distances = []
     for rate in (1 / 400, 1 / 800):
         original, twin = network(), network()

@@ -8,7 +8,8 @@ from sympy import Expr
 
 from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import Account, Limit, Part
+from symmem.documents.account import Account
+from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose, missing_prose
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula
@@ -21,18 +22,23 @@ DEPENDS = "at the default parameters, on which it depends"
 
 @dataclass(frozen=True)
 class Entry:
+    """One optimizer of a comparison: what is shown of its account."""
+
     account: Account
 
     @property
     def title(self) -> str:
+        """The name of the optimizer for people."""
         return str(self.account.optimizer.title)
 
     @property
     def correction(self) -> Expr | None:
+        """M in the limit of many steps; None where there is none."""
         return self.account.limit.M if isinstance(self.account.limit, Limit) else None
 
     @property
     def loss(self) -> Expr | None:
+        """The potential of the modified loss; None where there is none."""
         loss = self.account.modified_loss
         return loss.potential if isinstance(loss, ModifiedLoss) else None
 

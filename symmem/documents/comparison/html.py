@@ -11,6 +11,7 @@ from symmem.notation.html import Mathematics
 
 
 def comparison_html(entries: Sequence[Entry]) -> str:
+    """The comparison as a table for a notebook."""
     rows = [[[entry.title], _sign(entry), *_formulas(entry), _note(entry)] for entry in entries]
     heads: list[html.Words] = [["optimizer"], ["sign"], ["correction"], ["modified loss"], [""]]
     notes = [html.sentence([f"*: {DEPENDS}"])] if any(entry.depends for entry in entries) else []

@@ -16,6 +16,7 @@ from symmem.output.rendering import render
 
 
 def comparison_latex(entries: Sequence[Entry]) -> str:
+    """The comparison as a LaTeX table."""
     titles = [typeset(entry.title) for entry in entries]
     room = TEXT_WIDTH - max(0.55 * len(title) for title in titles) - 6
     rows = [_row(entry, room) for entry in entries]

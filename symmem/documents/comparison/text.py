@@ -11,6 +11,7 @@ from symmem.notation.symbols import ASCII, UNICODE
 
 
 def comparison_text(entries: Sequence[Entry], style: Style) -> str:
+    """The comparison for a terminal."""
     minus = (UNICODE if style.unicode else ASCII).minus
     names = [style.plain(entry.title) for entry in entries]
     first = max(map(columns, (*names, "optimizer"))) + 2

@@ -11,9 +11,9 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.account import Limit, ModifiedEquation, StartShift
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import PAPER
+from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import missing_prose
 from symmem.notation.formula import Formula, Gradient, Number
 from symmem.notation.statement import (

@@ -45,12 +45,15 @@ class Writer:
     spelling: Spelling
 
     def inline(self, written: Writable, macros: Macros = PAPER, *, arguments: bool = False) -> str:
+        """The formula for a line of text, without dollars."""
         return self.spelling.latex(_readable(written), macros, arguments=arguments)
 
     def sentence(self, prose: Prose) -> str:
+        """Words escaped, mathematics between dollars."""
         return "".join(typeset(part) if isinstance(part, str) else f"${self.inline(part)}$" for part in prose)
 
     def lines(self, row: Row, right: Writable, ems: float) -> tuple[str, ...]:
+        """The right-hand side of a row, broken to the width."""
         return self.spelling.lines(
             _readable(right), row.macros, arguments=row.arguments, ems=ems, start=EQUALS
         )

@@ -66,6 +66,7 @@ def _momentum(variable: Momentum) -> tuple[Expr, Formula]:
 
 
 def parameters(optimizer: Optimizer, writer: Writer) -> list[dict[str, str]]:
+    """Symbol and range of each parameter."""
     return [
         {"symbol": parameter.latex, "range": writer.inline(parameter.range)}
         for parameter in optimizer.parameters
@@ -73,6 +74,7 @@ def parameters(optimizer: Optimizer, writer: Writer) -> list[dict[str, str]]:
 
 
 def functions(optimizer: Optimizer) -> list[dict[str, str]]:
+    """Symbol and kind of each open function."""
     kinds = {True: "the gradient of a potential", False: "a vector function"}
     return [{"symbol": f.latex, "kind": kinds[f.potential is not None]} for f in optimizer.functions]
 

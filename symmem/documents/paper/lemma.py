@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from symmem.declaration.optimizer import Optimizer
-from symmem.documents.account import Lemma
 from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_step
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import SHORTHANDS
+from symmem.documents.parts import Lemma
 from symmem.documents.spelling import Spelling
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.shorthands import VARIABLE, Shorthand, abbreviated

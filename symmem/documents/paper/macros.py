@@ -14,6 +14,8 @@ FILE = "symmem-macros.tex"
 
 @dataclass(frozen=True)
 class Macro:
+    """One macro of the notation, and what it stands for."""
+
     name: str
     definition: str
     meaning: str
@@ -21,6 +23,7 @@ class Macro:
 
     @property
     def line(self) -> str:
+        """Its definition, which yields to one that an author made before."""
         return rf"\providecommand{{\{self.name}}}{self.arguments}{{{self.definition}}}% {self.meaning}"
 
 

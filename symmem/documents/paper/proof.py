@@ -6,10 +6,10 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import AGO, LR, PAST, STEP
 from symmem.derivation.steps import Steps
-from symmem.documents.account import Lemma
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.lemma import F, M, coefficient
+from symmem.documents.parts import Lemma
 from symmem.documents.spelling import Spelling
 from symmem.notation.formula import Atom, BigSum, Formula, Fraction, Number
 from symmem.notation.statement import (

@@ -6,7 +6,7 @@ Every formula is the engine's and is written by :mod:`.displays`; the words stan
 from __future__ import annotations
 
 from symmem import __version__
-from symmem.documents.account import FINITE_ORDER, SETTLED, Account, Part
+from symmem.documents.account import FINITE_ORDER, Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
 from symmem.documents.paper.displays import Writer
@@ -15,6 +15,7 @@ from symmem.documents.paper.example import example, functions, parameters, table
 from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
+from symmem.documents.parts import SETTLED, Part
 from symmem.documents.prose import assumption_prose
 from symmem.documents.spelling import Spelling
 from symmem.output.rendering import render
@@ -42,11 +43,13 @@ def standalone(account: Account) -> str:
 
 
 def macros_file() -> str:
+    """The text of symmem-macros.tex."""
     values = {"version": __version__, "file": FILE, "macros": [macro.line for macro in MACROS]}
     return render("latex/macros.tex.jinja", values)
 
 
 def paper_bibliography(account: Account) -> str:
+    """BibTeX of the optimizer's works and of the paper on memory."""
     return bibtex((*works_of(account.optimizer), MEMORY_PAPER))
 
 

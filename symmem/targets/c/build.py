@@ -1,4 +1,4 @@
-"""Built kernels: a library with its headers, package files and Python modules.  The only caller of a compiler.
+"""Built kernels: a library with its headers, package files and Python modules.
 
 include/symmem_adamw.h   lib/libsymmem_adamw.so, .a   lib/pkgconfig/symmem-adamw.pc
 lib/cmake/symmem-adamw/  python/symmem_adamw.py
@@ -10,7 +10,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +21,11 @@ from symmem.errors import CompilerError, SymmemError, quote
 from symmem.output.files import make_folder, write_whole
 from symmem.output.rendering import render
 from symmem.targets.c.layout import CFiles, c_files, c_name
+from symmem.targets.c.toolchain import SHARED, Toolchain, compile_library
 from symmem.targets.c.wrapper import kernel_module, runtime_modules
 from symmem.targets.numpy.module import numpy_module
 
-FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fPIC")
-"""A shipped library is built for every processor of its kind: nothing here names the builder's own."""
-OPENMP = "-fopenmp"
 LOG = "symmem-build.log"
-SHARED = ".dylib" if sys.platform == "darwin" else ".so"
 
 
 @dataclass(frozen=True)
@@ -42,26 +38,9 @@ class Package:
 
     @classmethod
     def of(cls, names: Sequence[str]) -> Package:
+        """One optimizer by its own name, several as ``kernels``."""
         name = names[0] if len(names) == 1 else "kernels"
         return cls(f"symmem-{name}", f"symmem_{c_name(name)}", f"symmem::{c_name(name)}")
-
-
-@dataclass(frozen=True)
-class Toolchain:
-    """The compiler ``CC``, then ``cc``; the archiver ``AR``, then ``ar``; and whether there are threads."""
-
-    compiler: tuple[str, ...]
-    archiver: tuple[str, ...]
-    openmp: bool
-
-    @classmethod
-    def found(cls, scratch: Path) -> Toolchain:
-        compiler = _tool("CC", "cc", "C compiler")
-        return cls(compiler, _tool("AR", "ar", "archiver"), _accepts_openmp(compiler, scratch))
-
-    @property
-    def threads(self) -> tuple[str, ...]:
-        return (OPENMP,) if self.openmp else ()
 
 
 def build(derivations: Sequence[Derivation], folder: str) -> Path:
@@ -79,37 +58,12 @@ def build(derivations: Sequence[Derivation], folder: str) -> Path:
         tools = Toolchain.found(Path(scratch))
         _lay_out_texts(derivations, sources, package, made)
         try:
-            _compile(tools, sources, package, made)
+            compile_library(tools, [files.source_name for files in sources], package.library, made)
         except subprocess.CalledProcessError as error:
             raise CompilerError(_complaint(error, target)) from None
         _package_files(package, made, tools)
         _install(made, target)
     return target
-
-
-def _tool(variable: str, name: str, what: str) -> tuple[str, ...]:
-    chosen = shlex.split(os.environ.get(variable, "")) or [name]
-    if shutil.which(chosen[0]) is None:
-        raise SymmemError(f"there is no {what} {quote(chosen[0])}; install one, or name it in {variable}")
-    return tuple(chosen)
-
-
-def _run(command: Sequence[str], folder: Path) -> None:
-    subprocess.run(
-        command, cwd=folder, check=True, text=True, errors="replace",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-
-
-def _accepts_openmp(compiler: Sequence[str], scratch: Path) -> bool:
-    """Whether a program with threads can be compiled and linked."""
-    text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-    (scratch / "probe.c").write_text(text, encoding="utf-8")
-    try:
-        _run([*compiler, OPENMP, "probe.c", "-o", "probe"], scratch)
-    except subprocess.CalledProcessError:
-        return False
-    return True
 
 
 def _lay_out_texts(
@@ -126,24 +80,9 @@ def _lay_out_texts(
             made / "python" / f"{stem}.py": kernel_module(derivation, package.library),
             made / "python" / f"_{stem}.py": numpy_module(derivation),
         }
+        texts[made.parent / files.source_name] = files.source
         for place, text in texts.items():
             place.write_text(text, encoding="utf-8")
-
-
-def _compile(tools: Toolchain, sources: Sequence[CFiles], package: Package, made: Path) -> None:
-    scratch, compiler = made.parent, tools.compiler
-    objects = []
-    for files in sources:
-        (scratch / files.source_name).write_text(files.source, encoding="utf-8")
-        objects.append(str(Path(files.source_name).with_suffix(".o")))
-        places = (f"-I{made / 'include'}", "-c", files.source_name, "-o", objects[-1])
-        _run([*compiler, *FLAGS, *tools.threads, *places], scratch)
-    shared = f"lib{package.library}{SHARED}"
-    # The name by which programs find it again, wherever the folder is moved.
-    own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
-    library = ("-lm", "-o", str(made / "lib" / shared))
-    _run([*compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *library], scratch)
-    _run([*tools.archiver, "rcs", str(made / "lib" / f"lib{package.library}.a"), *objects], scratch)
 
 
 def _complaint(error: subprocess.CalledProcessError, target: Path) -> str:

@@ -23,10 +23,12 @@ Form = Callable[[Variants], Routine | Missing]
 
 
 def at_limit(variants: Variants) -> Routine | Missing:
+    """The form n -> infinity."""
     return variants.limit
 
 
 def at_finite_step(variants: Variants) -> Routine | Missing:
+    """The form of a given n."""
     return variants.finite
 
 

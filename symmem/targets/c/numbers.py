@@ -31,6 +31,7 @@ class NumberWriter:
         self._parts = part_names()
 
     def statements(self, statements: Iterable[Statement]) -> list[str]:
+        """The lines of these statements, loops over past steps included."""
         lines: list[str] = []
         for statement in statements:
             if isinstance(statement, Scalars):
@@ -44,6 +45,7 @@ class NumberWriter:
         return lines
 
     def assignments(self, assignments: Iterable[Assignment]) -> list[str]:
+        """The lines that declare these numbers."""
         lines: list[str] = []
         for name, value in assignments:
             lines += declared("double", name, value, self._printer, self._parts)
@@ -83,4 +85,5 @@ def declared(
 
 
 def indented(lines: Iterable[str]) -> list[str]:
+    """The lines one level further in."""
     return [INDENT + line for line in lines]

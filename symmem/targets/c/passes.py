@@ -39,6 +39,7 @@ class Pass:
 
     @property
     def output(self) -> Apply:
+        """The last statement, which writes the entries of the result."""
         last = self.inside[-1]
         assert isinstance(last, Apply), "the last statement of a vector routine is entrywise"
         return last

@@ -28,6 +28,7 @@ class Precision:
 
     @property
     def dialect(self) -> Dialect:
+        """The functions of C's library for this type."""
         end = self.functions
         functions = {name: f"{function}{end}({{}})" for name, function in _MATHEMATICS.items()}
         functions["sign"] = f"symmem_sign{end}({{}})"
@@ -54,6 +55,7 @@ class CPrinter(SourcePrinter):
         self._precision = precision
 
     def power(self, base: Expr, exponent: Expr) -> str:
+        """``pow(base, exponent)`` in this type."""
         return f"pow{self._precision.functions}({self.source(base)}, {self.source(exponent)})"
 
     def _print_Pow(self, expression: Pow) -> str:

@@ -16,11 +16,12 @@ from symmem.output.rendering import render
 from symmem.program.lowering import lower
 from symmem.program.program import Program
 from symmem.program.scope import Scope
-from symmem.targets.c.layout import c_name, runtime_text
+from symmem.targets.c.layout import c_name
+from symmem.targets.c.source import runtime_text
 from symmem.targets.python.layout import INDENT, WIDTH, call, signature
 
-RUNTIME = {"kernels": "_symmem_kernels", "operators": "_symmem_operators"}
-"""The modules that are copied beside the wrappers of a library, and what they are called there."""
+RUNTIME = {"kernels": "_kernels_by_ctypes", "operators": "_kernels_in_torch"}
+"""The modules that are copied beside the wrappers of a library, and what they are called there; no optimizer is."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,6 @@ def kernel_module(derivation: Derivation, library: str) -> str:
             "title": str(optimizer.title).replace("\\", "/").replace('"', "'"),
             "banner": textwrap.wrap(banner, WIDTH),
             "name": optimizer.name,
-            "prefix": prefix,
             "runtime": RUNTIME,
             "regime": program.regime,
             "parameters": _listed("PARAMETERS", [f'"{name}"' for name in program.parameters]),

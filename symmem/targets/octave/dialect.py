@@ -37,6 +37,7 @@ class OctavePrinter(SourcePrinter):
     """Source text of an expression; numbers are doubles."""
 
     def power(self, base: Expr, exponent: Expr) -> str:
+        """``base .^ exponent``."""
         return f"{self.bound(base, ATOM)} .^ {self.bound(exponent, ATOM)}"
 
     def _print_Integer(self, number: Integer) -> str:
@@ -59,6 +60,7 @@ class Names:
         self._fields = {STEP: "p.n", LR: "p.lr"} | {Symbol(name): field(name) for name in program.parameters}
 
     def name(self, symbol: Symbol) -> str:
+        """A symbol as it stands in the file."""
         return self._fields[symbol] if symbol in self._fields else self._scope.name(symbol)
 
     def argument(self, name: str) -> str:
@@ -67,4 +69,5 @@ class Names:
 
 
 def field(name: str) -> str:
+    """A parameter as a field; a keyword cannot follow a dot."""
     return f"p.('{name}')" if name in KEYWORDS else f"p.{name}"

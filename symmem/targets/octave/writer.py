@@ -95,6 +95,7 @@ class OctaveWriter:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
+    """The lines one level further in."""
     return [INDENT + line for line in lines]
 
 

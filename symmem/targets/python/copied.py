@@ -25,13 +25,22 @@ class Helpers:
 
 
 def copied(file: Path, names: Collection[str]) -> list[str]:
-    """The source of the named functions and classes at the top level of a file, in its order."""
+    """The source of the named functions, classes and values at the top level of a file, in its order."""
     source = file.read_text(encoding="utf-8")
-    found = {
-        node.name: ast.get_source_segment(source, node)
-        for node in ast.parse(source).body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names
-    }
+    found = {}
+    for node in ast.parse(source).body:
+        name = _name(node)
+        if name in names:
+            found[name] = ast.get_source_segment(source, node)
     missing = set(names) - set(found)
     assert not missing, f"{file.name} has no {missing}"
     return [text for text in found.values() if text is not None]
+
+
+def _name(node: ast.stmt) -> str | None:
+    """What a statement at the top level gives a name to."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return node.name
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return None

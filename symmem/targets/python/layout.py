@@ -56,6 +56,7 @@ def signature(name: str, arguments: Sequence[str]) -> list[str]:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
+    """The lines one level further in."""
     return [INDENT + line if line else line for line in lines]
 
 

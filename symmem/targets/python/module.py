@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.documents.account import Part, account_of
+from symmem.documents.account import account_of
 from symmem.documents.columns import Style
+from symmem.documents.parts import Part
 from symmem.documents.sections import sections
 from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render

@@ -53,6 +53,7 @@ class Surface:
         return [name for name, default in self.positional if not default]
 
     def lines(self, body: list[str]) -> list[str]:
+        """The function with this body."""
         marker = ["*"] if self.keywords else []
         positional = [name + default for name, default in self.positional]
         head = signature(self.name, [*positional, *marker, *self.keywords])

@@ -135,6 +135,7 @@ class PythonWriter:
         return ["if n is None:", *indented(first), "else:", *indented(second)]
 
     def block(self, statements: Sequence[Statement]) -> list[str]:
+        """The lines of these statements."""
         roles = _roles(statements)
         lines: list[str] = []
         for statement in statements:

@@ -1,216 +1,116 @@
-"""The optimizer class of the PyTorch module: what varies between optimizers, as text for its templates."""
+"""The update of one parameter group as functions: F, F + M, F of a past step, and the decays of the memories.
+
+Derivation -> :class:`.functions.FunctionWriter` -> lines.  The records of the runtime are filled with their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, S, Symbol
 
-from symmem.algebra.atoms import GRAD, LR, STEP, THETA, terms_of
+from symmem.algebra.atoms import terms_of
 from symmem.algebra.passes import distribute
-from symmem.algebra.results import Missing, Sentence
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import RATES, GroupForm, StepScalar, group_form, with_rates
-from symmem.errors import DerivationError
-from symmem.method.reading import method_of
-from symmem.notation.decimals import decimal
-from symmem.program.lowering import vector_routine
-from symmem.program.program import Routine, Variants
-from symmem.targets.python.layout import INDENT, signature
-from symmem.targets.python.surfaces import contractions, suffixes
-from symmem.targets.python.writer import PythonWriter
+from symmem.derivation.parameter_groups import GroupForm
+from symmem.program.statements import Internal
+from symmem.targets.torch.functions import FunctionWriter, Lines
 
-STEP_SCALARS = "_step_scalars"
+SCALARS, PLAIN, DECAYS, PAST, PAST_SCALARS = "_scalars", "_plain", "_decays", "_past", "_past_scalars"
+CORRECTED, SHARED, CORRECTION = "_corrected", "_shared", "_correction_of_group"
 
 
-def class_values(derivation: Derivation, writer: PythonWriter) -> dict[str, object]:
-    """The values that the templates of the class take; the writer remembers their kernels."""
-    optimizer, order = derivation.optimizer, derivation.order
-    form = group_form(derivation.method)
-    functions = GroupFunctions(optimizer, form, writer)
-    return {
-        "name": optimizer.name,
-        "has_kernels": order == 1 and bool(form.memories) and not optimizer.functions,
-        "arguments": _arguments(optimizer),
-        "suffixes": suffixes(order)[1:],
-        "decays": len(form.memories),
-        "is_linear": form.is_linear,
-        "past_scalars": [scalar.name.name for scalar in form.past_scalars],
-        "has_ways": form.has_ways,
-        "has_limit": all(scalar.limit is not None for scalar in (*form.scalars, *form.past_scalars)),
-        "group_functions": functions.lines() if order == 1 else functions.rated(order),
-    }
-
-
-def _arguments(optimizer: Optimizer) -> list[dict[str, str]]:
-    """The arguments as PyTorch spells them, in its order; then the parameters that it does not name."""
-    spelled = {} if optimizer.torch is None else optimizer.torch.arguments
-    named = [name for value in spelled.values() for name in ((value,) if isinstance(value, str) else value)]
-    plain = {name: name for name in optimizer.defaults if name not in named}
-    found = []
-    for name, value in {**spelled, **plain}.items():
-        if isinstance(value, str):
-            kind, default = "float", decimal(optimizer.defaults[value])
-        else:
-            kind = f"tuple[{', '.join(['float'] * len(value))}]"
-            default = f"({', '.join(decimal(optimizer.defaults[each]) for each in value)})"
-        found.append({"name": name, "type": kind, "default": default})
-    return found
-
-
+@dataclass(frozen=True)
 class GroupFunctions:
-    """The functions that the class calls for one group and one tensor."""
+    """The functions of a group form; tensors that stand for products and displacements have names of their own."""
 
-    def __init__(self, optimizer: Optimizer, form: GroupForm, writer: PythonWriter) -> None:
-        self._optimizer = optimizer
-        self._form = form
-        self._writer = writer
-        self._parameters = [parameter.name for parameter in optimizer.parameters]
-        self._spelled = writer.scope.name
-        self._vectors = {}
-        for position, memory in enumerate(form.memories, start=1):
-            self._vectors[memory.product] = Symbol(f"hv{position}")
-        if form.has_ways:
-            for position, memory in enumerate(form.memories, start=1):
-                self._vectors[memory.way] = Symbol(f"way{position}")
+    form: GroupForm
+    writer: FunctionWriter
 
-    def lines(self) -> list[list[str]]:
-        form = self._form
-        scalars = [self._spelled(scalar.name) for scalar in form.scalars]
-        past = [self._spelled(scalar.name) for scalar in form.past_scalars]
-        found = [
-            self._values(),
-            self.scalars(STEP_SCALARS, form.scalars, ranges=False),
-            self.entrywise("plain", scalars, form.memoryless),
+    def basic(self) -> list[Lines]:
+        """F, and its numbers."""
+        return [
+            self.writer.at_step(SCALARS, self.form.scalars, ranges=False),
+            self.writer.tensor(PLAIN, self.form.memoryless, (), self._scalars),
         ]
-        if not form.memories:
-            return found
-        vectors = [self._spelled(symbol) for symbol in self._vectors.values()]
-        scales = [self._spelled(memory.scale) for memory in form.memories]
-        update = form.memoryless + form.correction
-        found.append(self.entrywise("corrected", [*vectors, *scales, *scalars], update))
-        if len(form.memories) > 1:
-            given = [
-                self._spelled(Symbol(name))
-                for name in ("hv1", "way1")
-                if Symbol(name) in self._vectors.values()
-            ]
-            update = form.memoryless + self._shared_correction()
-            found.append(self.entrywise("shared", [*given, *scales, *scalars], update))
-        found.append(self.entrywise("past", past, form.past))
-        if past:
-            found.append(self.scalars("_past_scalars", form.past_scalars, ranges=True))
-        return [*found, self._decays()]
 
-    def correction(self) -> list[str]:
-        """The correction alone."""
-        form = self._form
-        numbers = [*(memory.scale for memory in form.memories), *(scalar.name for scalar in form.scalars)]
-        arguments = [self._spelled(symbol) for symbol in (*self._vectors.values(), *numbers)]
-        return self.entrywise("correction", arguments, form.correction)
+    def memory(self) -> list[Lines]:
+        """What memory needs: F + M, F of a past step with its numbers, the decays."""
+        form = self.form
+        if not form.memories:
+            return []
+        found = [
+            self.writer.numbers(DECAYS, [memory.decay for memory in form.memories]),
+            self._tensor(CORRECTED, form.memoryless + form.correction, self._vectors, self._numbers),
+            self.writer.tensor(PAST, form.past, (), [scalar.name for scalar in form.past_scalars]),
+        ]
+        if form.past_scalars:
+            found.append(self.writer.at_step(PAST_SCALARS, form.past_scalars, ranges=True))
+        return found
+
+    def alone(self) -> list[Lines]:
+        """For the emitted class: F + M of products that hold their scales, F of a past step, the decays."""
+        form = self.form
+        scaled = {memory.scale: S.One for memory in form.memories}
+        update = form.memoryless + form.correction.xreplace(scaled)
+        past = [scalar.name for scalar in form.past_scalars]
+        found = [
+            self.writer.at_step(SCALARS, form.scalars, ranges=False),
+            self.writer.numbers(DECAYS, [memory.decay for memory in form.memories]),
+            self._tensor(CORRECTED, update, self._vectors, self._scalars),
+            self.writer.tensor(PAST, form.past, (), past),
+        ]
+        if form.past_scalars:
+            found.append(self.writer.at_step(PAST_SCALARS, form.past_scalars, ranges=True))
+        return found
+
+    def shared(self) -> list[Lines]:
+        """F + M where all memories have the same product and displacement, which stand in front."""
+        if len(self.form.memories) < 2:
+            return []
+        update = self.form.memoryless + self._shared_correction()
+        first = self.form.memories[0]
+        vectors = [v for slot, v in self._names.items() if slot in (first.product, first.way)]
+        return [self._tensor(SHARED, update, vectors, self._numbers)]
+
+    def correction(self) -> list[Lines]:
+        """M alone."""
+        if not self.form.memories:
+            return []
+        return [self._tensor(CORRECTION, self.form.correction, self._vectors, self._numbers)]
+
+    def _tensor(self, name: str, value: Expr, vectors: Sequence[Symbol], numbers: Sequence[Symbol]) -> Lines:
+        return self.writer.tensor(name, value.xreplace(self._names), vectors, numbers)
+
+    @property
+    def _names(self) -> dict[Expr, Symbol]:
+        """What stands for the products, then for the displacements where a formula has them."""
+        memories = self.form.memories
+        found = {memory.product: Internal(f"hv{k}") for k, memory in enumerate(memories, start=1)}
+        if self.form.has_ways:
+            found |= {memory.way: Internal(f"path{k}") for k, memory in enumerate(memories, start=1)}
+        return found
+
+    @property
+    def _vectors(self) -> list[Symbol]:
+        return list(self._names.values())
+
+    @property
+    def _scalars(self) -> list[Symbol]:
+        return [scalar.name for scalar in self.form.scalars]
+
+    @property
+    def _numbers(self) -> list[Symbol]:
+        return [*(memory.scale for memory in self.form.memories), *self._scalars]
 
     def _shared_correction(self) -> Expr:
-        """The correction where all memories have the same product and the same way, which stand in front."""
-        first, *others = self._form.memories
+        first, *others = self.form.memories
         same = {memory.product: first.product for memory in others}
         same |= {memory.way: first.way for memory in others}
         rows: dict[Expr, list[Expr]] = {}
-        for term in terms_of(distribute(self._form.correction.xreplace(same))):
+        for term in terms_of(distribute(self.form.correction.xreplace(same))):
             factors = Mul.make_args(term)
             # An opaque function has it inside.
             vector = next((each for each in (first.product, first.way) if each in factors), S.One)
             rows.setdefault(vector, []).append(term / vector)
         return Add(*(Mul(vector, Add(*parts)) for vector, parts in rows.items()))
-
-    def rated(self, order: int) -> list[list[str]]:
-        """Beyond order 1: the whole step on flat vectors, with a vector of rates."""
-        derivation = Derivation(with_rates(method_of(self._optimizer)), order)
-        rates = Symbol("rates")
-
-        def step(formula: Callable[[], tuple[Expr, Expr]], advice: str) -> Routine | Missing:
-            try:
-                moved = (THETA - Add(*formula())).xreplace({LR: S.One, RATES: rates})
-            except DerivationError as error:
-                return Missing(Sentence.of(str(error).partition(";")[0]), (Sentence.of(advice),))
-            return vector_routine(moved, (rates,))
-
-        variants = Variants(
-            step(lambda: (derivation.F, derivation.M), "use limit=True"),
-            step(lambda: (derivation.limit.F, derivation.limit.M), "use limit=False"),
-        )
-        calls = [f.name + suffix for f in self._optimizer.functions for suffix in suffixes(order)]
-        head = [
-            "theta",
-            self._spelled(GRAD),
-            *contractions(order),
-            *calls,
-            self._spelled(rates),
-            STEP.name,
-            *self._parameters,
-        ]
-        body = self._writer.variants(variants, "rated", out=False)
-        return [self._values(), [*signature("_rated_step", head), *(INDENT + line for line in body)]]
-
-    def _values(self) -> list[str]:
-        """The parameters of a group, in the order of the declaration."""
-        spelled = {} if self._optimizer.torch is None else self._optimizer.torch.arguments
-        entries = {name: f'group["{name}"]' for name in self._parameters}
-        for name, value in spelled.items():
-            if isinstance(value, str):
-                entries[value] = f'group["{name}"]'
-            else:
-                entries |= {each: f'group["{name}"][{place}]' for place, each in enumerate(value)}
-        return [
-            "def _group_values(group: dict[str, Any]) -> list[float]:",
-            *returned([f"float({entry})" for entry in entries.values()]),
-        ]
-
-    def _decays(self) -> list[str]:
-        sources = [self._writer.number(memory.decay) for memory in self._form.memories]
-        return [*signature("_group_decays", self._parameters), *returned(sources)]
-
-    def scalars(self, name: str, scalars: Sequence[StepScalar], *, ranges: bool) -> list[str]:
-        """A function of n and the parameters: the numbers at step n, or their limits where n is None."""
-        lines = signature(name, [STEP.name, *self._parameters])
-        if not scalars:
-            return [*lines, *returned([])]
-        names = [self._spelled(scalar.name) for scalar in scalars]
-        limits = [(scalar.name, scalar.limit) for scalar in scalars if scalar.limit is not None]
-        if len(limits) == len(scalars):
-            body = [*self._writer.numbers(limits), *_return_names(names)]
-        else:
-            body = ['raise ValueError("the coefficients have no limit")']
-        lines += [f"{INDENT}if n is None:", *(INDENT * 2 + line for line in body)]
-        finite = [(scalar.name, scalar.at_step) for scalar in scalars]
-        write = self._writer.ranges if ranges else self._writer.numbers
-        return [*lines, *(INDENT + line for line in (*write(finite), *_return_names(names)))]
-
-    @property
-    def calls(self) -> list[str]:
-        """The opaque functions and their derivatives, as arguments."""
-        return [name for f in self._optimizer.functions for name in (f.name, f"{f.name}_jvp")]
-
-    def entrywise(
-        self, role: str, arguments: Sequence[str], expression: Expr, vectors: Sequence[Symbol] = ()
-    ) -> list[str]:
-        """A function that adds ``factor`` times a value to ``out``.
-
-        It takes the tensors theta and g, the opaque functions, the arguments and the parameters; ``vectors`` are
-        the tensors among the arguments.
-        """
-        head = ["out", "factor", "theta", self._spelled(GRAD), *self.calls, *arguments, *self._parameters]
-        made = vector_routine(expression.xreplace(self._vectors), [*self._vectors.values(), *vectors])
-        body = self._writer.accumulated(made, role)
-        return [*signature(f"_group_{role}", head), *(INDENT + line for line in body)]
-
-
-def returned(entries: Sequence[str]) -> list[str]:
-    line = f"{INDENT}return [{', '.join(entries)}]"
-    if len(line) <= 88:
-        return [line]
-    return [f"{INDENT}return [", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}]"]
-
-
-def _return_names(names: Iterable[str]) -> list[str]:
-    return [f"return [{', '.join(names)}]"]

@@ -1,36 +1,166 @@
-"""The PyTorch target: functions of tensors, differentiable where their arguments are, and optimizer classes."""
+"""The PyTorch target: functions of tensors, differentiable where their arguments are, and an optimizer class.
+
+The class is for one process; :mod:`.with_runtime` writes the module that stands on the whole runtime.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.program.lowering import lower
-from symmem.program.scope import Scope
-from symmem.targets.printing import Dialect
-from symmem.targets.python.module import PythonTarget, python_module, python_scope
-from symmem.targets.python.writer import PythonWriter, Spelling
-from symmem.targets.torch.group_functions import class_values
-from symmem.targets.torch.memory_functions import memory_values
+from symmem.program.program import Need
+from symmem.targets.python.layout import INDENT, WIDTH
+from symmem.targets.python.module import CHECKS, PythonTarget, python_module
+from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
+from symmem.targets.torch.formulas import higher_step, tensor_writer
+from symmem.targets.torch.functions import FunctionWriter, Lines
+from symmem.targets.torch.group_functions import GroupFunctions
+from symmem.targets.torch.inlining import InliningWriter
+from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
 
-_FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-OUTER = ("torch", "math", "abs", "float", "range", "ValueError")
-TARGET = PythonTarget("torch/module.py.jinja", has_out=True)
+TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
+FIRST_ORDER = (
+    "Groups may differ in everything; each counts its updates n, and its present lr stands",
+    'for past ones. ``hvp``: "double-backward", "central-difference" (first derivatives are',
+    "enough), or a function of parameters and direction. More: symmem.training, --runtime.",
+)
+HIGHER_ORDER = (
+    "The groups may differ in lr alone, and the present lr stands for that of past steps.",
+    "``limit=True`` takes the coefficients of n -> infinity; else n counts the updates.",
+)
 
 
-def spelling(scope: Scope) -> Spelling:
-    """How PyTorch spells functions of tensors, and Python those of numbers."""
-    torch, math, number = scope.outer("torch"), scope.outer("math"), scope.outer("float")
-    tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
-    tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
-    numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
-    numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
-    of_tensors = Dialect(tensors, f"{torch}.rsqrt({{}})")
-    return Spelling(of_tensors, Dialect(numbers, f"1.0 / {math}.sqrt({{}})"), of_tensors)
+@dataclass(frozen=True)
+class EmittedClass:
+    """The class of a module: what it stands on, its formulas, and what these need."""
+
+    base: str
+    notes: Sequence[str]
+    aliases: Sequence[str]
+    before: Sequence[str]
+    after: Sequence[str]
+    needs: frozenset[Need]
 
 
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
     program = lower(derivation)
-    scope = python_scope(program, OUTER)
-    writer = PythonWriter(spelling(scope), scope)
-    values = {**class_values(derivation, writer), **memory_values(derivation, writer)}
+    writer = tensor_writer(program)
+    found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
+    arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
+    needs = found.needs | program.needs()
+    along = definitions("derivatives", "_Along") if functions else []
+    values = {
+        "base": found.base,
+        "notes": found.notes,
+        "names": found.aliases,
+        "before": found.before,
+        "after": [*more_helpers(needs, program.needs()), *along, *found.after],
+        "imports_math": derivation.order == 1 or bool(needs & {Need.ELEMENTARY, Need.OLDEST}),
+        "arguments": arguments,
+        "open_functions": functions,
+        "settings": settings(arguments),
+        "given_functions": given_functions(functions),
+    }
     return python_module(derivation, program, TARGET, writer, values)
+
+
+def settings(arguments: Sequence[Spelled]) -> Lines:
+    """The arguments of a constructor as a dictionary."""
+    entries = [f'"{name}": {name}' for name in ("lr", *(each.name for each in arguments))]
+    line = f"{{{', '.join(entries)}}}"
+    if len(line) <= WIDTH - 2 * len(INDENT) - len("arguments = "):
+        return [line]
+    return ["{", *(f"{INDENT}{entry}," for entry in entries), "}"]
+
+
+def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
+    """The opaque functions, each with its derivatives; torch makes those that are not given."""
+    found = []
+    for each in functions:
+        found.append(each.name)
+        derivatives = enumerate(each.derivatives, start=1)
+        found += [f"{name} or _Along({each.name}, {times})" for times, name in derivatives]
+    return found
+
+
+def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
+    form = group_form(derivation.method)
+    functions = FunctionWriter(derivation.optimizer, writer)
+    lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
+    table = _table(form)
+    listed = definitions("tables", "_listed") if table == "_settling" else []
+    return EmittedClass(
+        base="_Memoryless",
+        notes=FIRST_ORDER,
+        aliases=[
+            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("first_order", "_Group", "_Row"),
+            f"_HAS_PATHS = {form.has_ways}",
+        ],
+        before=definitions("first_order", "_Memoryless"),
+        after=[
+            *("\n".join(each) for each in lines),
+            *definitions("first_order", "_planned", "_factor", "_remembered", "_widened"),
+            *listed,
+            renamed("tables", table, "_table"),
+            *definitions("derivatives", "_derivatives", "_backward_again", "_difference"),
+        ],
+        needs=frozenset(functions.needs),
+    )
+
+
+def _table(form: GroupForm) -> str:
+    """How the past steps of a group are listed."""
+    if not form.past_scalars:
+        return "_constant"
+    if form.is_linear:
+        return "_linear"
+    settles = all(scalar.limit is not None for scalar in (*form.scalars, *form.past_scalars))
+    return "_settling" if settles else "_listed"
+
+
+def _higher(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
+    step = higher_step(derivation, writer)
+    return EmittedClass(
+        base="_HigherMemoryless",
+        notes=HIGHER_ORDER,
+        aliases=[
+            *definitions("derivatives", "_Hvp"),
+            f"_ORDER = {derivation.order}",
+            f"_HAS_FINITE, _HAS_LIMIT = {step.has_finite}, {step.has_limit}",
+        ],
+        before=definitions("higher_order", "_HigherMemoryless"),
+        after=[
+            "\n".join(_values(derivation)),
+            "\n".join(step.function),
+            *definitions("higher_order", "_flat"),
+        ],
+        needs=step.needs,
+    )
+
+
+def _values(derivation: Derivation) -> Lines:
+    """The parameters of a group, in the order of the declaration."""
+    arguments, _ = spelled_arguments(derivation.optimizer, derivation.order)
+    names = [name for each in arguments for name in each.parameters]
+    declared = [parameter.name for parameter in derivation.optimizer.parameters]
+    head = "def _values(group: dict[str, Any]) -> list[float]:"
+    entries = [f'{"*" if each.is_tuple else ""}group["{each.name}"]' for each in arguments]
+    if names != declared:
+        places = {
+            name: f'group["{each.name}"][{place}]' if each.is_tuple else f'group["{each.name}"]'
+            for each in arguments
+            for place, name in enumerate(each.parameters)
+        }
+        entries = [places[name] for name in declared]
+    line = f"{INDENT}return [float(x) for x in ({', '.join(entries)},)]"
+    if len(entries) > 1:
+        line = f"{INDENT}return [float(x) for x in ({', '.join(entries)})]"
+    if len(line) <= WIDTH or not entries:
+        return [head, line if entries else f"{INDENT}return []"]
+    lines = [f"{INDENT}values = [", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}]"]
+    return [head, *lines, f"{INDENT}return [float(x) for x in values]"]

@@ -51,13 +51,18 @@ def placed(row: Row, rows: list[Row]) -> Share:
         return None
     for place, other in enumerate(rows):
         if all(a.shape == b.shape for a, b in zip(row, other, strict=True)):
-            mine, theirs = torch.cat(row), torch.cat(other)
+            mine, theirs = _joined(row), _joined(other)
             scale = mine[0, 0] / theirs[0, 0]
             same = torch.cat([scale * theirs[:, :1], theirs[:, 1:]], dim=1)
             if torch.allclose(mine, same, rtol=2.0**-44, atol=0.0):
                 return place, float(scale)
     rows.append(row)
     return len(rows) - 1, 1.0
+
+
+def _joined(row: Row) -> Tensor:
+    """All tables below each other; those without a row have no columns either."""
+    return torch.cat([table for table in row if table.numel()])
 
 
 def remembered(decay: float, receiver: float, sender: Part) -> Tensor:

@@ -23,6 +23,7 @@ ENDING = ".dylib" if sys.platform == "darwin" else ".so"
 
 
 def is_tensor(values: Vector) -> bool:
+    """Whether it is a tensor of PyTorch, which need not be imported for that."""
     return hasattr(values, "data_ptr")
 
 
@@ -32,10 +33,12 @@ def array(values: Vector) -> Vector:
 
 
 def pointer(values: Vector) -> int:
+    """The address of the first entry."""
     return int(values.data_ptr() if is_tensor(values) else values.ctypes.data)
 
 
 def may_overlap(first: Vector, second: Vector) -> bool:
+    """Whether the two may lie on the same memory."""
     return bool(np.may_share_memory(array(first), array(second)))
 
 
@@ -47,7 +50,7 @@ class Kernels:
 
     def __init__(self, name: str, prefix: str, library: str, parameters: Sequence[str], place: str) -> None:
         self.name = name
-        self._prefix = prefix
+        self.prefix = prefix
         self._library = library
         self._place = place
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
@@ -71,14 +74,16 @@ class Kernels:
         results |= {"directions": ((step,), count), "message": ((ctypes.c_int,), ctypes.c_char_p)}
         results |= {"name": ((), ctypes.c_char_p), "version": ((), ctypes.c_char_p)}
         for name, (given, result) in results.items():
-            function = getattr(library, f"{self._prefix}_{name}")
+            function = getattr(library, f"{self.prefix}_{name}")
             function.argtypes, function.restype = given, result
         return library
 
     def symbol(self, name: str) -> Any:
-        return getattr(self.library, f"{self._prefix}_{name}")
+        """A function of the library, by its name without the prefix."""
+        return getattr(self.library, f"{self.prefix}_{name}")
 
     def version(self) -> str:
+        """The version of symmem that wrote the library."""
         return str(self.symbol("version")().decode())
 
     def call(self, theta: Vector, n: int | None, *parameters: float) -> Call:
@@ -110,23 +115,29 @@ class Call:
         self._suffix = suffix
 
     def memoryless(self, grad: Gradient, out: Vector) -> Vector:
+        """``F^(n)(theta)``, written to ``out``."""
         return self._into(out, "memoryless", self._like(grad(self._given)))
 
     def correction(self, grad: Gradient, hvp: Product, lr: float, out: Vector) -> Vector:
+        """``M^(n)(theta)``, h included, written to ``out``."""
         g = self._like(grad(self._given))
         return self._into(out, "correction", g, self._products(hvp, g), rate=lr)
 
     def step(self, grad: Gradient, hvp: Product, lr: float, out: Vector) -> Vector:
+        """``theta - lr (F + M)``, written to ``out``."""
         g = self._like(grad(self._given))
         return self._step(out, g, self._products(hvp, g), lr)
 
     def direction(self, g: Vector) -> Vector:
+        """The vectors that the Hessian has to be applied to."""
         return self._directions(self._like(g))
 
     def correction_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
+        """The correction from a gradient and Hessian-vector products that are there."""
         return self._into(out, "correction", self._like(g), self._stack(hv), rate=lr)
 
     def step_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
+        """The step from a gradient and Hessian-vector products that are there."""
         return self._step(out, self._like(g), self._stack(hv), lr)
 
     def _like(self, values: Vector, shape: tuple[int, ...] | None = None) -> Vector:

@@ -17,8 +17,8 @@ CORRECTION = "(Tensor theta, Tensor g, Tensor hv, SymInt n, float lr, float[] pa
 STEP = "(Tensor(a0!) theta, Tensor g, Tensor hv, SymInt n, float lr, float[] parameters) -> ()"
 
 
-def torch_operators(kernels: Any, namespace: str) -> SimpleNamespace:
-    """``direction``, ``correction`` and ``step_`` as ``torch.ops.<namespace>``, and ``directions``.
+def torch_operators(kernels: Any) -> SimpleNamespace:
+    """``direction``, ``correction`` and ``step_`` as ``torch.ops.<prefix>``, and ``directions``.
 
     ``n < 0`` is the limit; ``parameters`` are numbers in the order of the declaration.
     """
@@ -46,9 +46,9 @@ def torch_operators(kernels: Any, namespace: str) -> SimpleNamespace:
 
     return SimpleNamespace(
         directions=directions,
-        direction=_operator(f"{namespace}::direction", direction, like_directions, DIRECTION),
-        correction=_operator(f"{namespace}::correction", correction, like_theta, CORRECTION),
-        step_=_operator(f"{namespace}::step_", step, lambda *_: None, STEP, ("theta",)),
+        direction=_operator(f"{kernels.prefix}::direction", direction, like_directions, DIRECTION),
+        correction=_operator(f"{kernels.prefix}::correction", correction, like_theta, CORRECTION),
+        step_=_operator(f"{kernels.prefix}::step_", step, lambda *_: None, STEP, ("theta",)),
     )
 
 

@@ -1,9 +1,8 @@
 /*
  * Every kernel of one optimizer on buffers of exactly the size they need, for the sanitizers: a read or a
- * write outside is caught. OPTIMIZER is its name in C.
+ * write outside is caught. OPTIMIZER is its name in C; check_<name>() returns how many checks failed.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define JOIN2(a, b, c) a##b##c
@@ -41,17 +40,19 @@ static size_t bad = 0;
 CHECK(double, f64)
 CHECK(float, f32)
 
-int main(void)
+size_t JOIN(check_, OPTIMIZER, )(void);
+
+size_t JOIN(check_, OPTIMIZER, )(void)
 {
     const size_t lengths[] = {0, 1, 3, 7, 8, 9, 31, 32, 33, 300, 20000};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k) {
-        for (size_t offset = 0; offset < 16; ++offset) {
+        /* Long vectors are there for the threads' chunks: two alignments show them. */
+        for (size_t offset = 0; offset < 16; offset += lengths[k] > 1000 ? 9 : 1) {
             for (int64_t n = -1; n < 4; n += 4) {
                 check_f64(lengths[k], offset % 8, n);
                 check_f32(lengths[k], offset, n);
             }
         }
     }
-    printf("%zu wrong\n", bad);
-    return bad != 0;
+    return bad;
 }

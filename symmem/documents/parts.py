@@ -1,0 +1,85 @@
+"""The parts of an Account, as frozen records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from sympy import Expr
+
+from symmem.algebra.results import Missing
+from symmem.derivation.steps import Steps
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+
+
+class Part(Enum):
+    """What an account may hold."""
+
+    ITERATION = auto()
+    LIMIT = auto()
+    LOSS = auto()
+    SIGN = auto()
+    EQUATION = auto()
+    START = auto()
+    QUADRATIC = auto()
+    ASSUMPTIONS = auto()
+    LEMMA = auto()
+
+
+SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.EQUATION, Part.START))
+"""What belongs to the limit of many steps."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """``F^(n)`` and ``M^(n)`` at symbolic n, at a step, or in the limit; each may be missing by itself."""
+
+    F: Expr | Missing
+    M: Expr | Missing
+
+
+@dataclass(frozen=True)
+class Limit:
+    """``theta <- theta - h (F_0 + h F_1 + ...)``; M is ``h F_1 + ...``."""
+
+    coefficients: tuple[Expr, ...]
+    M: Expr
+
+    @property
+    def F(self) -> Expr:
+        """``F_0``."""
+        return self.coefficients[0]
+
+
+@dataclass(frozen=True)
+class ModifiedEquation:
+    """``theta' = G_0 + h G_1 + ...``.
+
+    ``flow`` is the loss whose gradient flow it is, or what prevents that; None where the modified loss of the iteration
+    is not exact, and the question does not arise.
+    """
+
+    coefficients: tuple[Expr, ...]
+    flow: ModifiedLoss | Obstruction | None
+
+
+@dataclass(frozen=True)
+class StartShift:
+    """The limit form starts at ``theta_0 + h d_1 + ...``."""
+
+    shifts: tuple[Expr, ...]
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether the limit form starts elsewhere than at theta_0."""
+        return any(shift != 0 for shift in self.shifts)
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """For a paper: ``F^(n)``, the correction of first order, h included, and from order 2 on F_1^(n) and F_2^(n)."""
+
+    F: Expr
+    M: Expr
+    coefficients: tuple[Expr, ...]
+    steps: Steps

@@ -1,0 +1,90 @@
+"""What varies in the source file, for its template: passes, numbers, checks and functions; and the fixed code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+
+from sympy import Symbol, oo
+
+from symmem.algebra.results import Missing
+from symmem.declaration.records import Parameter
+from symmem.program.program import Program
+from symmem.program.tolerance import TOLERANCE_BITS
+from symmem.targets.c.entries import PassWriter
+from symmem.targets.c.functions import SUFFIXES, interface_function
+from symmem.targets.c.launches import FORMS, ROLES, Parts, directions, products
+from symmem.targets.c.passes import Pass
+from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
+
+RUNTIME = (
+    "machine.h", "extended.h", "roots.h", "type_f64.h", "loops.h", "type_f32.h", "loops.h", "passes.h", "checks.h",
+)  # fmt: skip
+"""The fixed code in the order in which it is copied; the loops once for each type."""
+
+
+def runtime_text(name: str) -> str:
+    """A file of the fixed code."""
+    return resources.files("symmem.targets.c.runtime").joinpath(name).read_text(encoding="utf-8")
+
+
+def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -> dict[str, object]:
+    """What varies in the source file."""
+    parts = Parts(program, fields)
+    functions = [interface_function(role, kind, prefix, parts) for kind in SUFFIXES for role in ROLES]
+    missing = [form(program["memoryless"]) for form in FORMS.values()]
+    reasons = [str(each.reason) for each in missing if isinstance(each, Missing)]
+    stated = [f"{parameter.name} in {parameter.range}" for parameter in program.optimizer.parameters]
+    return {
+        "runtime": [runtime_text(name) for name in RUNTIME],
+        "tolerance": TOLERANCE_BITS,
+        "vectors": 2 + max(1, len(directions(program))),
+        "numbers": max(1, *(len(work.numbers) for work in parts.passes)),
+        "passes": [_pass(name, work) for work, name in parts.passes.items()],
+        "coefficients": [{"name": name, "lines": lines} for lines, name in parts.numbers.items()],
+        "conditions": [c for p in program.optimizer.parameters for c in _conditions(p, fields)],
+        "ranges": _text(f"out of range: {', '.join([*stated, 'lr finite', 'count'])}"),
+        "unavailable": _text("; ".join(reasons) or "every n is available"),
+        "directions": {name: products(program, form) for name, form in FORMS.items()},
+        "functions": functions,
+    }
+
+
+def _pass(name: str, work: Pass) -> dict[str, object]:
+    """A pass for the template: a run of entries in each type, and a single entry with more range."""
+
+    def block(precision: Precision, kind: str) -> dict[str, object]:
+        writer, suffix = PassWriter(work, precision, kind), SUFFIXES[kind]
+        lanes = "SYMMEM_LONG_LANES" if work.has_sum else f"SYMMEM_LANES_{suffix}"
+        return {
+            "type": kind,
+            "suffix": suffix,
+            "lanes": lanes,
+            "lines": writer.body(),
+            "uses_roots": writer.uses_roots,
+        }
+
+    return {
+        "name": name,
+        # Sums over past steps have many terms: they are added up in double.
+        "blocks": [block(DOUBLE, "double"), block(DOUBLE if work.has_sum else FLOAT, "float")],
+        "extended": PassWriter(work, EXTENDED).body(),
+        "vectors": len(work.vectors),
+        "numbers": len(work.numbers),
+    }
+
+
+def _text(words: str) -> str:
+    """Words as they can stand in a string of C."""
+    return words.replace("\\", "/").replace('"', "'")
+
+
+def _conditions(parameter: Parameter, fields: Mapping[Symbol, str]) -> list[str]:
+    """Conditions that fail for NaN; a parameter is finite."""
+    value, interval = f"params->{fields[Symbol(parameter.name)]}", parameter.range
+    found = [f"isfinite({value})"]
+    if interval.lower != -oo:
+        found.append(f"{value} {'>' if interval.lower_open else '>='} {float(interval.lower)!r}")
+    if interval.upper != oo:
+        found.append(f"{value} {'<' if interval.upper_open else '<='} {float(interval.upper)!r}")
+    return found

@@ -1,0 +1,80 @@
+"""The compiler and the archiver, and how sources become a library.  The only caller of a compiler."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from symmem.errors import SymmemError, quote
+
+FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fPIC")
+"""A shipped library is built for every processor of its kind: nothing here names the builder's own."""
+OPENMP = "-fopenmp"
+SHARED = ".dylib" if sys.platform == "darwin" else ".so"
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The compiler ``CC``, then ``cc``; the archiver ``AR``, then ``ar``; and whether there are threads."""
+
+    compiler: tuple[str, ...]
+    archiver: tuple[str, ...]
+    openmp: bool
+
+    @classmethod
+    def found(cls, scratch: Path) -> Toolchain:
+        """What CC and AR name, else cc and ar; an error says what is missing."""
+        compiler = _tool("CC", "cc", "C compiler")
+        return cls(compiler, _tool("AR", "ar", "archiver"), _accepts_openmp(compiler, scratch))
+
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """The option that lets the compiler use threads."""
+        return (OPENMP,) if self.openmp else ()
+
+
+def _tool(variable: str, name: str, what: str) -> tuple[str, ...]:
+    chosen = shlex.split(os.environ.get(variable, "")) or [name]
+    if shutil.which(chosen[0]) is None:
+        raise SymmemError(f"there is no {what} {quote(chosen[0])}; install one, or name it in {variable}")
+    return tuple(chosen)
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    subprocess.run(
+        command, cwd=folder, check=True, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+def _accepts_openmp(compiler: Sequence[str], scratch: Path) -> bool:
+    """Whether a program with threads can be compiled and linked."""
+    text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+    (scratch / "probe.c").write_text(text, encoding="utf-8")
+    try:
+        _run([*compiler, OPENMP, "probe.c", "-o", "probe"], scratch)
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def compile_library(tools: Toolchain, sources: Sequence[str], name: str, made: Path) -> None:
+    """``lib/lib<name>``, shared and as an archive, in the folder ``made``; the sources lie beside that folder."""
+    scratch, compiler = made.parent, tools.compiler
+    objects = []
+    for source in sources:
+        objects.append(str(Path(source).with_suffix(".o")))
+        places = (f"-I{made / 'include'}", "-c", source, "-o", objects[-1])
+        _run([*compiler, *FLAGS, *tools.threads, *places], scratch)
+    shared = f"lib{name}{SHARED}"
+    # The name by which programs find it again, wherever the folder is moved.
+    own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
+    library = ("-lm", "-o", str(made / "lib" / shared))
+    _run([*compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *library], scratch)
+    _run([*tools.archiver, "rcs", str(made / "lib" / f"lib{name}.a"), *objects], scratch)

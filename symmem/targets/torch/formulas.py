@@ -1,0 +1,124 @@
+"""The formulas of an optimizer as a module for the runtime: functions, and the record that names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Add, Expr, S
+
+from symmem.algebra.atoms import GRAD, LR, STEP, THETA
+from symmem.algebra.results import Advice, Missing
+from symmem.derivation.derivation import Derivation
+from symmem.derivation.parameter_groups import RATES, with_rates
+from symmem.output.rendering import render
+from symmem.program.lowering import formulas as formulas_of
+from symmem.program.lowering import vector_routine
+from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.statements import Internal
+from symmem.targets.python.layout import indented, signature
+from symmem.targets.python.module import CHECKS, python_scope
+from symmem.targets.python.surfaces import check, contractions, suffixes
+from symmem.targets.torch.dialect import OUTER, spelling
+from symmem.targets.torch.functions import FunctionWriter, Lines
+from symmem.targets.torch.inlining import InliningWriter
+from symmem.targets.torch.pieces import HELPERS
+from symmem.targets.torch.record import assigned, first_order, higher_order
+
+STEP_FUNCTION = "_rated_step"
+RUNTIME = "symmem.training.runtime"
+
+
+@dataclass(frozen=True)
+class Written:
+    """Functions and the record of formulas, as lines; what they call of the emitted helpers."""
+
+    functions: list[Lines]
+    record: Lines
+    needs: frozenset[Need]
+
+
+def written(derivation: Derivation, writer: InliningWriter) -> Written:
+    """The functions of any order, and ``FORMULAS``."""
+    if derivation.order > 1:
+        return _higher(derivation, writer)
+    functions = FunctionWriter(derivation.optimizer, writer)
+    lines, record = first_order(derivation, functions)
+    return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
+
+
+def formulas_module(derivation: Derivation) -> str:
+    """The module that :mod:`symmem.training` loads for an optimizer and an order."""
+    program = Program(derivation.optimizer, derivation.order, {})
+    writer = tensor_writer(program)
+    found = written(derivation, writer)
+    return render(
+        "torch/formulas.py.jinja",
+        {
+            "name": derivation.optimizer.name,
+            "runtime": RUNTIME,
+            "aliases": writer.scope.aliases,
+            "definitions": [
+                *("\n".join(lines) for lines in (check(program, ""), *writer.functions())),
+                *CHECKS.chosen(()),
+                *HELPERS.chosen(found.needs),
+                *("\n".join(lines) for lines in found.functions),
+                "\n".join(found.record),
+            ],
+        },
+    )
+
+
+def tensor_writer(program: Program) -> InliningWriter:
+    """The writer of a module: one scope gives out all its names."""
+    scope = python_scope(program, OUTER)
+    return InliningWriter(spelling(scope), scope)
+
+
+@dataclass(frozen=True)
+class HigherStep:
+    """Beyond order 1: the whole step on flat vectors, with a vector of rates, as a function."""
+
+    variants: Variants
+    function: Lines
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset(need for each in self.variants.existing for need in each.needs)
+
+    @property
+    def has_finite(self) -> bool:
+        return isinstance(self.variants.finite, Routine)
+
+    @property
+    def has_limit(self) -> bool:
+        return isinstance(self.variants.limit, Routine)
+
+
+def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
+    """The step of an order above 1."""
+    optimizer, order = derivation.optimizer, derivation.order
+    rates = Internal("rates")
+
+    def lowered(update: Expr | Missing, correction: Expr | Missing, advice: Advice) -> Routine | Missing:
+        for each in (update, correction):
+            if isinstance(each, Missing):
+                return Missing(each.reason, (advice,))
+        moved = (THETA - Add(update, correction)).xreplace({LR: S.One, RATES: rates})
+        return vector_routine(moved, (rates,))
+
+    finite, limit = formulas_of(Derivation(with_rates(derivation.method), order))
+    variants = Variants(lowered(*finite, Advice.LIMIT), lowered(*limit, Advice.STEP))
+    calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(order)]
+    name = writer.scope.name
+    parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
+    head = ["theta", name(GRAD), *contractions(order), *calls, name(rates), STEP.name, *parameters]
+    body = writer.variants(variants, "rated", out=False)
+    return HigherStep(variants, [*signature(STEP_FUNCTION, head), *indented(body)])
+
+
+def _higher(derivation: Derivation, writer: InliningWriter) -> Written:
+    step = higher_step(derivation, writer)
+    record = higher_order(
+        derivation, step=STEP_FUNCTION, has_finite=step.has_finite, has_limit=step.has_limit
+    )
+    return Written([step.function], assigned("FORMULAS", record), step.needs)

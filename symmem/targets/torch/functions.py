@@ -1,0 +1,106 @@
+"""Formulas as functions of tensors and numbers: what the optimizer classes call for one group and one tensor.
+
+Every function takes its arguments by position: tensors, opaque functions, numbers, parameters.  Names come from one
+Scope, so that a parameter may have any name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sympy import Expr, Symbol
+
+from symmem.algebra.atoms import GRAD, STEP
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.parameter_groups import StepScalar
+from symmem.program.lowering import vector_routine
+from symmem.program.program import Need, Routine
+from symmem.program.statements import Assignment, Scalars
+from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
+from symmem.targets.python.surfaces import suffixes
+from symmem.targets.torch.inlining import InliningWriter
+
+Lines = list[str]
+
+
+class FunctionWriter:
+    """Writes functions of one file; ``needs`` is what they call, gathered as they are written."""
+
+    def __init__(self, optimizer: Optimizer, writer: InliningWriter) -> None:
+        self._writer = writer
+        self._calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(1)]
+        self._parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
+        self.needs: set[Need] = set()
+
+    def spelled(self, symbols: Iterable[Symbol]) -> list[str]:
+        return [self._writer.scope.name(symbol) for symbol in symbols]
+
+    def tensor(
+        self,
+        name: str,
+        value: Expr,
+        vectors: Sequence[Symbol] = (),
+        numbers: Sequence[Symbol] = (),
+        *,
+        opaque: bool = True,
+    ) -> Lines:
+        """A function of theta, the gradient, the vectors, the opaque functions, the numbers and the parameters."""
+        calls = self._calls if opaque else []
+        head = ["theta", *self.spelled([GRAD, *vectors]), *calls, *self.spelled(numbers), *self._parameters]
+        made = vector_routine(value, vectors)
+        self.needs |= made.needs
+        return [*signature(name, head), *indented(self._writer.straight(made))]
+
+    def numbers(self, name: str, values: Sequence[Expr], given: Sequence[Symbol] = ()) -> Lines:
+        """A function of the given numbers and the parameters that returns the values, in a list."""
+        head = signature(name, [*self.spelled(given), *self._parameters])
+        return [*head, *_returned([self._number(value) for value in values])]
+
+    def number(self, name: str, value: Expr, given: Sequence[Symbol] = ()) -> Lines:
+        """The same for one value."""
+        head = signature(name, [*self.spelled(given), *self._parameters])
+        return [*head, f"{INDENT}return {self._number(value)}"]
+
+    def pairs(self, name: str, values: Sequence[tuple[Expr, Expr]]) -> Lines:
+        """A function of the parameters that returns pairs of numbers."""
+        entries = [f"({self._number(first)}, {self._number(second)})" for first, second in values]
+        return [*signature(name, self._parameters), *_returned(entries)]
+
+    def at_step(self, name: str, scalars: Sequence[StepScalar], *, ranges: bool) -> Lines:
+        """A function of n and the parameters: the numbers at step n, or their limits where n is None."""
+        lines = signature(name, [STEP.name, *self._parameters])
+        if not scalars:
+            return [*lines, *_returned([])]
+        limits = [(scalar.name, scalar.limit) for scalar in scalars if scalar.limit is not None]
+        if len(limits) == len(scalars):
+            body = self._listed(limits, ranges=False)
+        else:
+            error = self._writer.scope.outer("ValueError")
+            body = [f'raise {error}("the coefficients have no limit; use limit=False")']
+        finite = self._listed([(scalar.name, scalar.at_step) for scalar in scalars], ranges=ranges)
+        return [*lines, f"{INDENT}if n is None:", *indented(indented(body)), *indented(finite)]
+
+    def _listed(self, assignments: Sequence[Assignment], *, ranges: bool) -> Lines:
+        """``return`` of the values, on one line where there is room, else named first."""
+        if not ranges:
+            self._note(assignments)
+            line = f"return [{', '.join(self._writer.number(value) for _, value in assignments)}]"
+            if len(line) <= WIDTH - 2 * len(INDENT):
+                return [line]
+        names = self.spelled(name for name, _ in assignments)
+        write = self._writer.ranges if ranges else self._writer.numbers
+        return [*write(assignments), f"return [{', '.join(names)}]"]
+
+    def _number(self, value: Expr) -> str:
+        self._note([(STEP, value)])
+        return self._writer.number(value)
+
+    def _note(self, assignments: Sequence[Assignment]) -> None:
+        self.needs |= Routine((Scalars(tuple(assignments)),), STEP).needs
+
+
+def _returned(entries: Sequence[str]) -> Lines:
+    line = f"{INDENT}return [{', '.join(entries)}]"
+    if len(line) <= WIDTH:
+        return [line]
+    return [f"{INDENT}return [", *(f"{INDENT * 2}{entry}," for entry in entries), f"{INDENT}]"]

@@ -1,0 +1,42 @@
+"""Definitions that emitted modules take over word for word, and the files of the runtime: read, never imported.
+
+They are ordinary modules of :mod:`symmem.training`, which need torch; who writes text does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from symmem.program.program import Need
+from symmem.targets.python.copied import Helpers, copied
+
+_TRAINING = Path(__file__).resolve().parents[2] / "training"
+HELPERS = Helpers(
+    _TRAINING / "standalone" / "helpers.py",
+    always=("_array", "_like", "_written"),
+    needed={Need.ZEROS: ("_zeros",), Need.STEPS: ("_steps", "_added"), Need.OLDEST: ("_oldest",)},
+)
+"""What the functions of tensors call."""
+
+
+def definitions(piece: str, *names: str) -> list[str]:
+    """The source of definitions in a file of ``training/standalone``, in its order."""
+    return copied(_TRAINING / "standalone" / f"{piece}.py", names)
+
+
+def renamed(piece: str, name: str, new: str) -> str:
+    """The source of a function under another name."""
+    (source,) = definitions(piece, name)
+    return source.replace(f"def {name}(", f"def {new}(", 1)
+
+
+def more_helpers(needs: Collection[Need], known: Collection[Need]) -> list[str]:
+    """The helpers for these needs that a module with the known ones does not have yet."""
+    return [each for each in HELPERS.chosen(needs) if each not in HELPERS.chosen(known)]
+
+
+def runtime_files() -> dict[str, str]:
+    """The files of the runtime, by name."""
+    paths = sorted((_TRAINING / "runtime").glob("*.py"))
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}

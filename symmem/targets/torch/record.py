@@ -1,0 +1,154 @@
+"""The record of formulas that the runtime takes, as source: facts, and the names of the functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from symmem.derivation.derivation import Derivation
+from symmem.derivation.group_regulariser import regulariser
+from symmem.derivation.parameter_groups import GroupForm, group_form
+from symmem.derivation.running import RunningForm, frozen_parameters, running_form
+from symmem.targets.python.layout import WIDTH, indented
+from symmem.targets.torch import group_functions as group
+from symmem.targets.torch import memory_functions as memory
+from symmem.targets.torch.arguments import spelled_arguments, tuple_of
+from symmem.targets.torch.functions import FunctionWriter, Lines
+from symmem.targets.torch.group_functions import GroupFunctions
+
+OPTIONS = (
+    *("amsgrad", "centered", "dampening", "decoupled_weight_decay", "momentum", "nesterov", "weight_decay"),
+)
+"""Options of PyTorch's optimizers that change the update."""
+Fields = Mapping[str, str | Lines]
+
+
+def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
+    """The functions of order 1, and the record."""
+    method = derivation.method
+    form, running, implicit = group_form(method), running_form(method), regulariser(method)
+    functions = GroupFunctions(form, writer)
+    lines = [*functions.basic(), *functions.memory(), *functions.shared(), *functions.correction()]
+    lines += memory.running_functions(running, writer)
+    found: Lines = ["None"]
+    if implicit is not None:
+        lines += memory.regulariser_functions(implicit, form, writer)
+        fields = {"strengths": memory.STRENGTHS, "density": memory.DENSITY}
+        found = made("Regulariser", {**fields, "share_of_loss": memory.SHARE_OF_LOSS})
+    has_limit = all(scalar.limit is not None for scalar in (*form.scalars, *form.past_scalars))
+    record = made(
+        "FirstOrder",
+        {
+            **_facts(derivation, has_finite=True, has_limit=has_limit),
+            "scalars": group.SCALARS,
+            "plain": group.PLAIN,
+            "memory": _memory(form),
+            "running": _running(derivation, running),
+            "regulariser": found,
+        },
+    )
+    return lines, record
+
+
+def higher_order(derivation: Derivation, *, step: str, has_finite: bool, has_limit: bool) -> Lines:
+    """The record of an order above 1; ``step`` is the name of the function."""
+    facts = _facts(derivation, has_finite=has_finite, has_limit=has_limit)
+    return made("HigherOrder", {**facts, "order": str(derivation.order), "step": step})
+
+
+def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fields:
+    optimizer = derivation.optimizer
+    arguments, functions = spelled_arguments(optimizer, derivation.order)
+    names = [quoted(parameter.name) for parameter in optimizer.parameters]
+    return {
+        "name": quoted(optimizer.name),
+        "title": quoted(str(optimizer.title)),
+        "parameters": tuple_of(names),
+        "arguments": listed(
+            [
+                f"_runtime.Argument({quoted(each.name)}, {tuple_of(map(quoted, each.parameters))}, {each.default})"
+                for each in arguments
+            ]
+        ),
+        "opaque": listed(
+            [
+                f"_runtime.Opaque({quoted(each.name)}, {tuple_of(map(quoted, each.derivatives))})"
+                for each in functions
+            ]
+        ),
+        "check": "_check",
+        "has_finite": str(has_finite),
+        "has_limit": str(has_limit),
+        "is_entrywise": str(not optimizer.functions),
+    }
+
+
+def _memory(form: GroupForm) -> Lines:
+    if not form.memories:
+        return ["None"]
+    return made(
+        "Memory",
+        {
+            "decays": group.DECAYS,
+            "past": group.PAST,
+            "past_scalars": group.PAST_SCALARS if form.past_scalars else "None",
+            "is_linear": str(form.is_linear),
+            "has_displacements": str(form.has_ways),
+            "corrected": group.CORRECTED,
+            "shared": group.SHARED if len(form.memories) > 1 else group.CORRECTED,
+            "correction": group.CORRECTION,
+        },
+    )
+
+
+def _running(derivation: Derivation, form: RunningForm) -> Lines:
+    optimizer = derivation.optimizer
+    state = {} if optimizer.torch is None else optimizer.torch.state
+    options = {} if optimizer.torch is None else optimizer.torch.options
+    own = {*optimizer.defaults, *(() if optimizer.torch is None else optimizer.torch.arguments)}
+    pairs = [f"{quoted(name)}: {options.get(name, False)}" for name in OPTIONS if name not in own]
+    names = [state.get(f"m{each.position}", f"m{each.position}") for each in form.sums]
+    finite, limit = frozen_parameters(derivation)
+    return made(
+        "Running",
+        {
+            "states": tuple_of(map(quoted, names)),
+            "taken_in": tuple_of(memory.taken_in(each) for each in form.sums),
+            "rates": memory.RATES,
+            "scalars": memory.RUNNING_SCALARS,
+            "update": memory.RUNNING,
+            "frozen": tuple_of(map(quoted, finite)),
+            "frozen_limit": tuple_of(map(quoted, limit)),
+            "options": ["{", *(f"    {pair}," for pair in pairs), "}"],
+        },
+    )
+
+
+def made(record: str, fields: Fields) -> Lines:
+    """``_runtime.record(field=value, ...)``, one field a line; a value may be several lines."""
+    lines = [f"_runtime.{record}("]
+    for name, value in fields.items():
+        first, *rest = [value] if isinstance(value, str) else value
+        entry = [f"{name}={first}", *rest]
+        lines += indented([*entry[:-1], f"{entry[-1]},"])
+    return [*lines, ")"]
+
+
+def listed(entries: Sequence[str]) -> Lines:
+    """The source of a tuple, one entry a line."""
+    if len(entries) < 2:
+        return [tuple_of(entries)]
+    return ["(", *(f"    {entry}," for entry in entries), ")"]
+
+
+def quoted(text: str) -> str:
+    """The source of a text; that of JSON is Python's too."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def assigned(name: str, lines: Lines) -> Lines:
+    """``name = value``."""
+    first, *rest = lines
+    line = f"{name} = {first}"
+    assert len(line) <= WIDTH
+    return [line, *rest]

@@ -1,0 +1,54 @@
+"""The PyTorch module that stands on the whole runtime, which is copied beside it as a package.
+
+It has the functions of tensors, the optimizers with and without memory, and the probe.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from symmem.derivation.derivation import Derivation
+from symmem.output.files import write_together
+from symmem.program.lowering import lower
+from symmem.program.program import Need
+from symmem.targets.python.module import CHECKS, PythonTarget, python_module
+from symmem.targets.torch.arguments import spelled_arguments
+from symmem.targets.torch.formulas import tensor_writer, written
+from symmem.targets.torch.module import settings
+from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
+
+PACKAGE = "symmem_runtime"
+TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
+
+
+def write_with_runtime(derivation: Derivation, output: str) -> str:
+    """The module and the package beside it, all or nothing; the names of what was written."""
+    folder = Path(output).parent / PACKAGE
+    files = {str(folder / name): text for name, text in runtime_files().items()}
+    write_together({**files, output: runtime_module(derivation)})
+    return f"{output}\n{folder}\n"
+
+
+def runtime_module(derivation: Derivation) -> str:
+    """The text of the module."""
+    program = lower(derivation)
+    writer = tensor_writer(program)
+    found = written(derivation, writer)
+    needs = found.needs | program.needs()
+    arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
+    names = [name for each in functions for name in (each.name, *each.derivatives)]
+    values = {
+        "package": PACKAGE,
+        "imports_math": bool(needs & {Need.ELEMENTARY, Need.OLDEST}),
+        "definitions": [
+            *more_helpers(needs, program.needs()),
+            *("\n".join(lines) for lines in (*found.functions, found.record)),
+        ],
+        "arguments": arguments,
+        "open_functions": functions,
+        "given_functions": [],
+        "settings": settings(arguments),
+        "functions_by_name": names,
+        "has_memory": derivation.order == 1,
+    }
+    return python_module(derivation, program, TARGET, writer, values)

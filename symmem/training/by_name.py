@@ -1,0 +1,166 @@
+"""The optimizers of the runtime by the name of an optimizer: the door that derives, where the runtime only computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from symmem.declaration.optimizer import Optimizer
+from symmem.training.loading import declared, formulas_of
+from symmem.training.runtime import memoryless, with_memory
+from symmem.training.runtime import probe as runtime_probe
+from symmem.training.runtime.formulas import FirstOrder, Formulas
+from symmem.training.runtime.optimizer import Settings
+from symmem.training.runtime.products import Hvp
+from symmem.training.runtime.running import check_torch_options
+from symmem.training.runtime.vectors import Closure
+from symmem.training.runtime.with_memory import Amount
+
+Name = Optimizer | str | Path
+
+PYTORCH: Mapping[type[torch.optim.Optimizer], tuple[str, ...]] = {
+    torch.optim.AdamW: ("adamw-torch",),
+    torch.optim.Adam: ("adam-torch",),
+    torch.optim.RMSprop: ("rmsprop-torch",),
+    torch.optim.SGD: ("heavyball", "nesterov"),
+}
+"""The declarations that are PyTorch's own optimizers, by class; the options say which."""
+
+
+class Memoryless(memoryless.Memoryless):
+    """The runtime's Memoryless for a name of the zoo, a file, or an Optimizer.
+
+    ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
+    functions by name too.  One whose name is an argument here gets an underscore after it.
+    """
+
+    def __init__(
+        self,
+        optimizer: Name,
+        params: Any,
+        lr: float = 1e-3,
+        *,
+        order: int = 1,
+        maximize: bool = False,
+        limit: bool = False,
+        hvp: Hvp = "double-backward",
+        kernels: str | None = None,
+        max_norm: float | None = None,
+        process_group: Any = None,
+        module: Any = None,
+        **arguments: Any,
+    ) -> None:
+        self.declaration, self.order = declared(optimizer), order
+        formulas = formulas_of(self.declaration, order)
+        values, functions = _sorted_out(formulas, arguments)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, functions)
+        super().__init__(formulas, params, {"lr": lr, **values}, settings, kernels)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("formulas")
+        return {**state, "declaration": self.declaration, "order": self.order}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # a whole optimizer, or what load_state_dict has of it
+        self.formulas = formulas_of(self.declaration, self.order)
+
+
+class WithMemory(with_memory.WithMemory):
+    """The runtime's WithMemory for a name of the zoo, a file, or an Optimizer; ``arguments`` as in Memoryless."""
+
+    def __init__(
+        self,
+        optimizer: Name,
+        params: Any,
+        lr: float = 1e-3,
+        *,
+        strength: float | None = None,
+        target: Mapping[str, float] | None = None,
+        every: int = 1,
+        maximize: bool = False,
+        limit: bool = False,
+        hvp: Hvp = "double-backward",
+        max_norm: float | None = None,
+        process_group: Any = None,
+        module: Any = None,
+        **arguments: Any,
+    ) -> None:
+        self.declaration = declared(optimizer)
+        formulas = first_order_of(self.declaration)
+        values, functions = _sorted_out(formulas, arguments)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, functions)
+        amount = Amount(strength, target, every)
+        super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("formulas")
+        return {**state, "declaration": self.declaration}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.formulas = first_order_of(self.declaration)
+
+
+def probe(
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    closure: Closure,
+    *,
+    name: Name | None = None,
+    hvp: Hvp = "double-backward",
+    process_group: Any = None,
+) -> dict[str, float]:
+    """What the memory of a running optimizer does now, as numbers for a logger.
+
+    ``optimizer`` is a WithMemory or one of PyTorch's; ``name`` says what it is where that is not known: a name of the
+    zoo, a file, or an Optimizer.  :func:`.runtime.probe.probe` has the list of numbers.
+    """
+    formulas = _formulas_behind(optimizer) if name is None else first_order_of(declared(name))
+    return runtime_probe.probe(formulas, model, optimizer, closure, hvp=hvp, process_group=process_group)
+
+
+def first_order_of(optimizer: Optimizer) -> FirstOrder:
+    found = formulas_of(optimizer)
+    assert isinstance(found, FirstOrder)
+    return found
+
+
+def _formulas_behind(optimizer: torch.optim.Optimizer) -> FirstOrder:
+    """The formulas of an optimizer that runs; PyTorch's options decide between those of one class."""
+    if isinstance(optimizer, with_memory.WithMemory):
+        return optimizer.formulas
+    names = PYTORCH.get(type(optimizer), ())
+    if not names:
+        raise ValueError(f"{type(optimizer).__name__} is not known here; say what it is with name=")
+    first, *others = (first_order_of(declared(name)) for name in names)
+    for formulas in (first, *others):
+        if all(_is_like(group, formulas) for group in optimizer.param_groups):
+            return formulas
+    return first  # whose check says what is different
+
+
+def _is_like(group: dict[str, Any], formulas: FirstOrder) -> bool:
+    try:
+        check_torch_options(group, formulas)
+    except ValueError:
+        return False
+    return True
+
+
+def _sorted_out(
+    formulas: Formulas, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Callable[..., torch.Tensor] | None]]:
+    """The values of the optimizer's arguments, with their defaults; the opaque functions."""
+    values = {argument.name: argument.default for argument in formulas.arguments}
+    opaque = [name for each in formulas.opaque for name in (each.name, *each.derivatives)]
+    unknown = [name for name in arguments if name not in values and name not in opaque]
+    if unknown:
+        known = ", ".join([*values, *opaque]) or "none"
+        raise TypeError(f"{formulas.title} has no argument {', '.join(unknown)}; known are {known}")
+    found = {**values, **{name: arguments[name] for name in arguments if name in values}}
+    return found, {name: arguments[name] for name in arguments if name in opaque}

@@ -1,0 +1,24 @@
+"""What a module of formulas takes from the runtime: records to fill, and classes to stand on."""
+
+from __future__ import annotations
+
+from .formulas import Argument, FirstOrder, HigherOrder, Memory, Opaque, Regulariser, Running
+from .memoryless import Memoryless
+from .optimizer import Settings
+from .probe import probe
+from .with_memory import Amount, WithMemory
+
+__all__ = [
+    "Amount",
+    "Argument",
+    "FirstOrder",
+    "HigherOrder",
+    "Memory",
+    "Memoryless",
+    "Opaque",
+    "Regulariser",
+    "Running",
+    "Settings",
+    "WithMemory",
+    "probe",
+]

@@ -1,0 +1,137 @@
+"""The emitted optimizer without memory: one process, order 1, groups that may differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from symmem.training.standalone.derivatives import _derivatives
+from symmem.training.standalone.example import (
+    _HAS_PATHS,
+    _check,
+    _corrected,
+    _decays,
+    _past,
+    _scalars,
+    _values,
+)
+from symmem.training.standalone.tables import _linear as _table
+
+__all__ = ["_Memoryless", "_factor", "_planned", "_remembered", "_widened"]
+
+_Group = dict[str, Any]
+_Row = dict[int, Tensor]
+
+
+class _Memoryless(torch.optim.Optimizer):
+    """One process, and groups that may differ."""
+
+    def __init__(self, params: Any, defaults: _Group, hvp: Any, *functions: Any):
+        if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
+            raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
+        self.hvp, self.functions = hvp, functions
+        super().__init__(params, {**defaults, "n": 0})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"hvp": self.hvp, "functions": self.functions}
+
+    def add_param_group(self, param_group: _Group) -> None:
+        """A group that joins has made no update: its parameters were constant."""
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        try:
+            if not float(group["lr"]) >= 0:
+                raise ValueError(f"lr = {group['lr']!r} is negative")
+            if not all(p.is_floating_point() for p in group["params"]):
+                raise TypeError("parameters have to be real numbers")
+            _check(None, *_values(group))
+            _scalars(None if group["limit"] else 0, *_values(group))
+        except (TypeError, ValueError):
+            self.param_groups.pop()
+            raise
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Tensor]) -> Tensor:  # type: ignore[override]
+        """One update of every group; returns the loss before it."""
+        groups = self.param_groups
+        owned = [(g, p) for g in groups for p in g["params"] if p.requires_grad]
+        signs = [-1 if group["maximize"] else 1 for group, _ in owned]
+        rows, shares = _planned(groups)
+        hvp = self.hvp if rows else None
+        loss, slopes, product = _derivatives(closure, [p for _, p in owned], hvp)
+        grads = [g if g is None else s * g for s, g in zip(signs, slopes, strict=True)]
+        points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
+        paths = [[self._path(*point, row) for point in points] for row in rows]
+        products = [product(path) for path in paths]
+        for place, (group, p, g) in enumerate(points):
+            if g is not None:
+                own, zero = shares[id(group)], torch.zeros_like(p)
+                vectors = [a * products[row][place] if a else zero for row, a in own]
+                vectors = [signs[place] * vector for vector in vectors]
+                if _HAS_PATHS:
+                    vectors += [a * paths[row][place] if a else zero for row, a in own]
+                values = _values(group)
+                scalars = _scalars(None if group["limit"] else group["n"], *values)
+                theta, *given = _widened(p, g, *vectors)
+                update = _corrected(theta, *given, *self.functions, *scalars, *values)
+                p.copy_(theta - float(group["lr"]) * update)
+        for group in groups:
+            group["n"] += any(g is not None for each, _, g in points if each is group)
+        return loss
+
+    def _path(self, group: _Group, p: Tensor, g: Any, row: _Row) -> Tensor:
+        """lr times the sum of weight * F over the past steps of one tensor."""
+        total, values = torch.zeros_like(p), _values(group)
+        for weight, *scalars in [] if g is None else row[id(group)].tolist():
+            past = _past(*_widened(p, g), *self.functions, *scalars, *values)
+            total += (float(group["lr"]) * weight * past).to(p.dtype)
+        return total
+
+
+def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
+    """Rows, one for each Hessian product: a table of past steps (weight, scalars of F) by
+    group; and shares, the place and factor of each memory: multiples share a product.
+    """
+    rows: list[_Row] = []
+    shares: dict[int, list[Any]] = {id(group): [] for group in groups}
+    for group in groups:
+        for decay in _decays(*_values(group)):
+            row = {id(each): _remembered(decay, group, each) for each in groups}
+            factors = [_factor(row, other) for other in rows]
+            if any(len(table) for table in row.values()) and not any(factors):
+                rows.append(row)
+                factors.append(1.0)
+            known = [(place, factor) for place, factor in enumerate(factors) if factor]
+            shares[id(group)].append(known[0] if known else (0, 0.0))
+    return rows, shares
+
+
+def _factor(row: _Row, other: _Row) -> float:
+    """The number by which the weights of the other row have to be multiplied, or 0."""
+    if [len(x) for x in row.values()] != [len(x) for x in other.values()]:
+        return 0.0
+    mine, theirs = (torch.cat([t for t in x.values() if len(t)]) for x in (row, other))
+    factor = float(mine[0, 0] / theirs[0, 0])
+    theirs[:, 0] *= factor
+    return factor if torch.allclose(mine, theirs, rtol=2.0**-44, atol=0.0) else 0.0
+
+
+def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
+    """Weights sum_{k=n_j-s..n_i} decay^k of a sender's past steps s, cut at 2**-60."""
+    own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
+    rate = math.log(decay) if decay > 0 else -math.inf
+    count = math.floor(min(n, own, -60 * math.log(2) / rate))
+    ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
+    weights = -torch.exp(rate * ago) * torch.expm1(rate * (own + 1 - ago))
+    steps = None if math.isinf(n) else n - ago
+    table = _table(weights / (1 - decay), steps, _values(sender))
+    return table if count else table[:0]
+
+
+def _widened(*tensors: Tensor) -> list[Tensor]:
+    """The tensors in the type to compute in: half precision becomes float32."""
+    return [x.float() if x.dtype.itemsize < 4 else x for x in tensors]

@@ -1,0 +1,64 @@
+"""What the emitted functions of tensors call."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = [
+    "_added",
+    "_array",
+    "_like",
+    "_oldest",
+    "_steps",
+    "_written",
+    "_zeros",
+]
+
+
+def _array(theta: Any) -> Tensor:
+    if not isinstance(theta, Tensor):
+        theta = torch.as_tensor(theta)
+    if theta.is_complex() or theta.layout is not torch.strided:
+        raise TypeError("theta is complex or sparse; give a dense, real tensor")
+    return theta if theta.is_floating_point() else theta.to(torch.get_default_dtype())
+
+
+def _like(theta: Tensor, values: Any) -> Tensor:
+    """What a function of the caller's returned, as a tensor like theta."""
+    found = torch.as_tensor(values, dtype=theta.dtype, device=theta.device)
+    if found.shape != theta.shape:
+        raise ValueError(f"a function returned {found.shape}, not {theta.shape}")
+    return found
+
+
+def _written(value: Tensor, theta: Tensor, out: Tensor | None) -> Tensor:
+    """The value, in ``out`` where that is given."""
+    if out is None:
+        return value
+    if out.shape != theta.shape or out.dtype != theta.dtype:
+        raise ValueError(f"out is not like theta: {theta.dtype}, {tuple(theta.shape)}")
+    with torch.no_grad():
+        return out.copy_(value)
+
+
+def _zeros(theta: Tensor) -> Tensor:
+    return torch.zeros_like(theta)
+
+
+def _steps(first: int, stop: int) -> Tensor:
+    return torch.arange(first, stop, dtype=torch.float64)
+
+
+def _added(terms: Tensor) -> float:
+    return float(terms.sum())
+
+
+def _oldest(first: int, stop: int, decay: float) -> int:
+    """The first step with decay**(stop - step) >= 2**-60."""
+    if decay <= 0.0:
+        return stop
+    return max(first, stop - math.ceil(-60.0 * math.log(2.0) / math.log(decay)))

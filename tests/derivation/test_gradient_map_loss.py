@@ -1,0 +1,172 @@
+"""The exact modified loss of gradient-map momentum (mathematics.md section 11), against numbers that know no formula.
+
+Gradients of the potential are differences of a tiny step at a raised precision; the truth of the iteration is the
+tree recursion, which shares nothing with the Hopf-Lax series, and the method itself as it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import mpmath
+import pytest
+from mpmath import mpf
+from sympy import Add, Expr, Rational, Symbol
+from truth import LOSS, THETA
+
+import symmem
+from symmem import Momentum, Optimizer
+from symmem.algebra.atoms import GRAD, LR, contraction, slot, total
+from symmem.algebra.directional import along, derivative
+from symmem.algebra.gradients import expanded, gradient
+from symmem.algebra.results import Missing
+from symmem.algebra.scalar_forms import canonical
+from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.method.reading import method_of
+from symmem.verification.evaluation import evaluate
+from symmem.verification.ridges import potential_map
+
+DIGITS = 90
+TINY = mpf(10) ** -30
+FUNCTIONS = {"gradK": potential_map(3)}
+BETA = {"default": Rational(3, 5), "range": "[0, 1)"}
+DECAY = {"default": Rational(3, 10), "range": "[0, inf)"}
+EPS = {"default": Rational(1, 20), "range": "(0, inf)"}
+
+
+def _map(name: str, phi: str, *, b: str = "1 - beta", decayed: bool = False, eps: bool = False) -> Optimizer:
+    momentum = [Momentum("grad", "beta", b)] + ([Momentum("theta", "0", "wd")] if decayed else [])
+    parameters = {"beta": BETA, **({"wd": DECAY} if decayed else {}), **({"eps": EPS} if eps else {})}
+    functions = {"gradK": {"potential": "K"}} if "gradK" in phi else {}
+    return Optimizer(name, phi + (" + m2" if decayed else ""), momentum, parameters, functions=functions)
+
+
+METHODS = {
+    "heavy ball": _map("hb", "m1", b="1"),
+    "heavy ball, decay": _map("hbd", "m1", b="1", decayed=True),
+    "soft sign": _map("soft", "m1/sqrt(m1**2 + eps)", eps=True),
+    "soft sign, decay": _map("softd", "m1/sqrt(m1**2 + eps)", eps=True, decayed=True),
+    "tanh of a debiased average": _map(
+        "tanh", "2*tanh(3*m1)", b="(1 - beta)/(1 - beta**(n + 1))", decayed=True
+    ),
+    "two maps": _map("two", "m1 + m1**3", decayed=True),
+    "opaque": _map("opaque", "gradK(m1)/2"),
+    "opaque, decay": _map("opaqued", "3*gradK(m1)", decayed=True, b="2"),
+}
+
+
+def value(expression: Expr, optimizer: Optimizer, lr: mpf, point: Sequence[mpf]) -> list[mpf] | mpf:
+    scalars = {**{p.name: p.default for p in optimizer.parameters}, "lr": lr}
+    return evaluate(expression, scalars, {"theta": point}, LOSS, FUNCTIONS, digits=DIGITS)
+
+
+def slope(potential: Expr, optimizer: Optimizer, lr: mpf, point: Sequence[mpf]) -> list[mpf]:
+    with mpmath.workdps(DIGITS):
+        found = []
+        for i in range(len(point)):
+            up, down = (
+                value(potential, optimizer, lr, [x + s * TINY * (i == j) for j, x in enumerate(point)])
+                for s in (1, -1)
+            )
+            found.append((up - down) / (2 * TINY))
+        return found
+
+
+@cache
+def found(name: str, order: int) -> GradientMapLoss:
+    result = gradient_map_loss(method_of(METHODS[name]), order)
+    assert isinstance(result, GradientMapLoss)
+    return result
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("name", METHODS)
+def test_the_step_along_the_potential_is_the_step_of_the_trees(name: str, order: int) -> None:
+    """``grad K(grad S) + decay theta = F_0 + h F_1 + ... + O(h^(order+1))``: the difference has that slope in h."""
+    optimizer, loss = METHODS[name], found(name, order)
+    step = Add(*(LR**j * part for j, part in enumerate(symmem.derive(optimizer, order).coefficients)))
+    differences = []
+    for rate in (mpf(10) ** -5, mpf(10) ** -6):
+        descent = slope(loss.potential, optimizer, rate, THETA)
+        scalars = {**{p.name: p.default for p in optimizer.parameters}, "lr": rate}
+        moved = evaluate(
+            loss.map.map, scalars, {"theta": THETA, "grad": descent}, LOSS, FUNCTIONS, digits=DIGITS
+        )
+        decayed = evaluate(loss.map.decay, scalars, {"theta": THETA}, LOSS, digits=DIGITS)
+        expected = value(step, optimizer, rate, THETA)
+        with mpmath.workdps(DIGITS):
+            gaps = [abs(m + decayed * t - e) for m, t, e in zip(moved, THETA, expected, strict=True)]
+            differences.append(max(gaps))
+    with mpmath.workdps(DIGITS):
+        fitted = mpmath.log10(differences[0] / differences[1])
+    # Where the map is linear the step along the potential has no further terms.
+    assert abs(fitted - (order + 1)) < 0.01 or differences[0] < mpf(10) ** -50
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_gradient_of_the_running_form_is_the_momentum(name: str) -> None:
+    """On the slow manifold, reached by 150 steps: to 1e-10, in fact to the start that is forgotten like beta^n."""
+    optimizer, loss = METHODS[name], found(name, 1)
+    numbers = {p.name: p.default for p in optimizer.parameters}
+    rate, steps = mpf(1) / 50, 150
+    assert loss.running is not None
+
+    def ran(start: Sequence[mpf]) -> tuple[list[mpf], list[mpf], mpf]:
+        """theta_n, the mean of past gradients in its step, and the running modified loss there."""
+        beta, theta, mean = mpf(3) / 5, list(start), LOSS.gradient(tuple(start))
+        wd = mpf(3) / 10 if "wd" in numbers else mpf(0)
+        running = LOSS.value(tuple(start))
+        scalars = {**numbers, "lr": rate}
+        gain = evaluate(loss.map.gain, scalars, {"theta": theta}, digits=50)
+        for _ in range(steps):
+            moved = evaluate(
+                loss.map.map, scalars, {"theta": theta, "grad": mean}, LOSS, FUNCTIONS, digits=50
+            )
+            theta = [(1 - rate * wd) * t - rate * v for t, v in zip(theta, moved, strict=True)]
+            point = {"theta": theta, "m1": [gain * m for m in mean]}
+            running = evaluate(
+                loss.running, {**scalars, "previous": running}, point, LOSS, FUNCTIONS, digits=50
+            )
+            slopes = LOSS.gradient(tuple(theta))
+            mean = [beta * m + (1 - beta) * g for m, g in zip(mean, slopes, strict=True)]
+        return theta, mean, running
+
+    with mpmath.workdps(50):
+        step = mpf(10) ** -15
+        start = [mpf(x) for x in THETA]
+        jacobian, slopes = mpmath.matrix(3), mpmath.matrix(3, 1)
+        for i in range(3):
+            up, down = (ran([x + s * step * (i == j) for j, x in enumerate(start)]) for s in (1, -1))
+            slopes[i] = (up[2] - down[2]) / (2 * step)
+            for j in range(3):
+                jacobian[i, j] = (up[0][j] - down[0][j]) / (2 * step)
+        gradient_there = mpmath.lu_solve(jacobian, slopes)
+        momentum = ran(start)[1]
+        assert max(abs(a - b) for a, b in zip(gradient_there, momentum, strict=True)) < mpf(10) ** -12
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        total(GRAD * contraction(GRAD)),
+        total(GRAD * contraction(GRAD, contraction(GRAD))),
+        Symbol("loss") * total(GRAD * Symbol("theta")),
+        total(GRAD / (GRAD**2 + 1) * contraction(GRAD**3)),
+    ],
+)
+def test_the_gradient_of_a_scalar(scalar: Expr) -> None:
+    """Along every direction it is the directional derivative: a symbolic zero."""
+    assert canonical(derivative(scalar, along(slot(0))) - total(expanded(gradient(scalar) * slot(0)))) == 0
+
+
+@pytest.mark.parametrize("name", ["nesterov", "lion"])
+def test_memory_that_is_not_geometric_has_it_to_first_order(name: str) -> None:
+    method = method_of(symmem.load(name))
+    assert isinstance(gradient_map_loss(method, 1), GradientMapLoss)
+    assert isinstance(gradient_map_loss(method, 2), Missing)
+
+
+@pytest.mark.parametrize("name", ["gd", "adam", "adamw", "rmsprop"])
+def test_what_is_no_gradient_map_of_one_memory_has_none(name: str) -> None:
+    assert isinstance(gradient_map_loss(method_of(symmem.load(name)), 1), Missing)

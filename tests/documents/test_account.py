@@ -1,0 +1,223 @@
+"""The Account by itself: its parts and their order, what is missing, and that every rendering reads nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, replace
+
+import pytest
+from sympy import Expr, Rational, Symbol
+from truth import ZOO, load
+
+import symmem
+from symmem.algebra.atoms import GRAD, LR, contraction
+from symmem.algebra.results import Missing
+from symmem.derivation import derivation as theory
+from symmem.derivation.expansion import Expansion, expansion
+from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents import json_form, notebook
+from symmem.documents.account import Account, account_of
+from symmem.documents.columns import Style
+from symmem.documents.comparison import entry
+from symmem.documents.comparison.text import comparison_text
+from symmem.documents.paper import section
+from symmem.documents.paper.fragment import latex_fragment
+from symmem.documents.parts import SETTLED, Limit, Part
+from symmem.documents.sections import sections
+from symmem.documents.terminal import terminal_text
+from symmem.errors import DerivationError
+from symmem.notation.latex import latex
+
+UNSETTLED = symmem.Optimizer(
+    "growing", "m1", [symmem.Momentum("grad", "beta", "n + 1")], {"beta": {"default": 0.5}}
+)
+"""The gain grows with n: there is no limit of many steps."""
+
+TITLES = {
+    "n": [
+        "Memoryless iteration",
+        "Limit of many steps",
+        "Modified loss",
+        "Modified equation",
+        "Start",
+        "Assumptions",
+    ],
+    "limit": ["Limit of many steps", "Modified loss", "Modified equation", "Start", "Assumptions"],
+    3: ["Memoryless iteration at step n = 3", "Assumptions"],
+}
+
+
+@pytest.mark.parametrize("at", TITLES)
+@pytest.mark.parametrize("name", ["gd", "adamw", "lion-k"])
+def test_the_sections_stand_in_the_order_of_the_account(name: str, at: int | str) -> None:
+    assert [part.title for part in sections(account_of(symmem.derive(name), at))] == TITLES[at]
+
+
+def test_the_quadratic_loss_stands_before_the_assumptions() -> None:
+    titles = [part.title for part in sections(account_of(symmem.derive("heavyball"), quadratic=True))]
+    assert titles == [*TITLES["n"][:-1], "Quadratic loss", "Assumptions"]
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_account_holds_the_derivation(name: str) -> None:
+    derivation = symmem.derive(name)
+    account = account_of(derivation)
+    assert (account.iteration.F, account.iteration.M) == (derivation.F, derivation.M)
+    assert (account.limit.F, account.limit.M) == (derivation.limit.F, derivation.limit.M)
+    assert account.limit.coefficients == derivation.coefficients
+    assert account.modified_loss == (derivation.modified_loss or derivation.obstruction)
+    assert account.modified_equation.coefficients == derivation.modified_equation
+    assert account.start.shifts == derivation.shift
+    assert account.assumptions == derivation.assumptions
+    exact = derivation.modified_loss is not None and derivation.modified_loss.regime.is_exact
+    assert account.modified_equation.flow == (derivation.flow_loss if exact else None)
+
+
+def test_what_was_not_asked_for_is_not_there() -> None:
+    account = account_of(symmem.derive("adamw"), parts={Part.LIMIT})
+    there = {field.name for field in fields(Account) if getattr(account, field.name)}
+    assert there == {"optimizer", "order", "at", "limit"}
+    with pytest.raises(FrozenInstanceError):
+        account.limit = None
+
+
+def test_a_limit_that_does_not_exist_is_missing_everywhere() -> None:
+    account = account_of(symmem.derive(UNSETTLED))
+    for part in (account.limit, account.modified_loss, account.modified_equation, account.start):
+        assert isinstance(part, Missing)
+    assert isinstance(account.iteration.M, Expr)
+    told = {part.title: part for part in sections(account)}
+    for title in TITLES["n"][1:-1]:
+        assert told[title].lead[0] == "There is none: "
+        assert told[title].equations == ()
+    data = json_form.json_data(account)
+    assert data["limit"] == {"memoryless": None, "correction": None}
+    assert [data[key] for key in ("F", "G", "shift")] == [None, None, None]
+    assert "limit" in data["modified_loss"]["obstruction"]
+    paper = section.paper_section(account_of(symmem.derive(UNSETTLED), parts=section.PARTS))
+    assert "No limit of many steps" in paper
+    assert comparison_text(symmem.compare([UNSETTLED]).entries, Style()).count("no modified loss: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "order", "at", "quadratic"),
+    [
+        (UNSETTLED, 1, "limit", False),
+        (load("adamw"), 1, -1, False),
+        (load("lion"), 3, 2, False),
+        (load("adam"), 1, "n", True),
+        (load("heavyball").with_values(beta="0.123456789"), 1, 10**7, False),
+    ],
+)
+def test_what_is_asked_for_by_name_and_does_not_exist_is_an_error(
+    optimizer: symmem.Optimizer, order: int, at: int | str, quadratic: bool
+) -> None:
+    with pytest.raises(DerivationError, match=optimizer.name):
+        account_of(symmem.derive(optimizer, order), at, quadratic=quadratic)
+
+
+def test_beyond_second_order_the_update_is_told_without_its_correction() -> None:
+    account = account_of(symmem.derive("heavyball", 3))
+    assert isinstance(account.iteration.F, Expr)
+    assert isinstance(account.iteration.M, Missing)
+    assert json_form.json_data(account)["memoryless"]["sympy"] == str(account.iteration.F)
+
+
+def changed(account: Account) -> tuple[Account, Expr, Expr]:
+    """The account with another M and another potential, as nobody derived them."""
+    beta = Symbol("beta")
+    M, potential = (
+        Rational(7, 3) * LR * beta**5 * contraction(GRAD),
+        Rational(11, 13) * beta**4 * Symbol("loss"),
+    )
+    limit = Limit((account.limit.F, M / LR), M)
+    loss = replace(account.modified_loss, potential=potential)
+    return replace(account, limit=limit, modified_loss=loss), M, potential
+
+
+RENDERINGS: dict[str, Callable[[Account], str]] = {
+    "terminal": lambda account: terminal_text(account, Style(width=200)),
+    "fragment": latex_fragment,
+    "json": lambda account: json.dumps(json_form.json_data(account)),
+    "notebook": notebook.account_html,
+    "paper": section.paper_section,
+    "comparison": lambda account: comparison_text([entry.Entry(account)], Style(width=200)),
+}
+
+
+@pytest.mark.parametrize("rendering", RENDERINGS)
+def test_a_rendering_reads_the_account_alone(rendering: str) -> None:
+    """What it says changes with the record, although the derivation behind it says something else."""
+    account = account_of(symmem.derive("heavyball"), parts=set(Part) - {Part.QUADRATIC})
+    told, M, potential = changed(account)
+    before, after = RENDERINGS[rendering](account), RENDERINGS[rendering](told)
+    assert before != after
+    spelled = {
+        "terminal": ("7 h β⁵", "11 β⁴/13 · L"),
+        "comparison": ("7 h β⁵", "11 β⁴/13 · L"),
+        "json": (json.dumps(str(M)), json.dumps(str(potential))),
+    }.get(rendering, (r"\beta^{5}", r"\beta^{4}"))
+    for piece in spelled:
+        assert piece in after, (piece, after)
+        assert piece not in before
+
+
+FORMATS: dict[str, Callable[[symmem.Derivation], object]] = {
+    "terminal": str,
+    "fragment": symmem.Derivation.to_latex,
+    "json": lambda d: json_form.json_data(account_of(d, parts=json_form.PARTS)),
+    "notebook": lambda d: d._repr_html_(),
+    "paper": lambda d: section.standalone(account_of(d, parts=section.PARTS)),
+    "comparison": lambda d: str(symmem.compare([d])),
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", ["heavyball", "adamw", "lion-k"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_thing_is_computed_once(
+    form: str, name: str, order: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One report: the expansion is made once, every coefficient is assembled once, the modified loss is sought once."""
+    counted: Counter[str] = Counter()
+
+    def counting(place: object, function: str) -> None:
+        original = getattr(place, function)
+
+        def counted_call(*arguments: object) -> object:
+            counted[function] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(place, function, counted_call)
+
+    expansion.cache_clear()
+    counting(Expansion, "assembled")
+    for function in ("modified_loss", "modified_flow_loss", "shift", "assumptions"):
+        counting(theory, function)
+    derivation = symmem.derive(name, order)
+    FORMATS[form](derivation)
+    settled = form in ("terminal", "fragment", "json", "paper")
+    coefficients = order + 1
+    assert counted["assembled"] == coefficients * (2 if settled else 1)
+    assert counted["modified_loss"] == 1
+    assert counted["modified_flow_loss"] <= 1
+    assert counted["shift"] == counted["assumptions"] == (1 if settled else 0)
+    assert expansion.cache_info().misses == 1
+
+
+def test_the_settled_parts_are_those_of_the_limit() -> None:
+    account = account_of(symmem.derive("adamw"), "limit")
+    assert {Part.LIMIT, Part.LOSS, Part.EQUATION, Part.START} == SETTLED
+    assert account.iteration is None
+    assert isinstance(account.modified_loss, ModifiedLoss)
+    assert isinstance(account_of(symmem.derive("lion-k")).modified_loss, Obstruction)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_fragment_spells_what_the_account_holds(name: str) -> None:
+    account = account_of(symmem.derive(name))
+    optimizer, shown = account.optimizer, notebook.account_latex(account)
+    for value in account.limit.coefficients:
+        assert latex(value, names=optimizer.symbols, functions=optimizer.function_symbols) in shown

@@ -8,7 +8,6 @@ decays do not end over one common denominator.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -19,9 +18,10 @@ from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.sums import definite_sum, limit
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Scalars:
     """The field of an optimizer's coefficients, and the bases whose powers vanish for n -> infinity."""
 

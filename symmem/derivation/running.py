@@ -7,8 +7,6 @@ by the realisation of its kernel (mathematics.md section 9).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP, THETA
@@ -19,9 +17,10 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains, unsettled
 from symmem.derivation.parameter_groups import StepScalar, free_name
 from symmem.method.method import Channel, Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RunningSum:
     """``x <- decay x + unit g`` for the momentum variable with this position; ``value`` stands for x."""
 
@@ -32,7 +31,7 @@ class RunningSum:
     g: Expr
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RunningForm:
     """``theta <- theta - lr update``; the update is a function of theta, grad, the sums and the ``scalars``."""
 

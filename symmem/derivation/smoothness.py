@@ -9,7 +9,6 @@ Where only the default values say so, that is stated as an assumption; where not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sympy import Abs, Expr, Integer, Pow, Rational, S, Symbol, cos, sqrt
 
@@ -22,12 +21,13 @@ from symmem.algebra.results import Assumption, Named, Part, Sentence
 from symmem.algebra.signs import at_values, is_nonzero
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
+from symmem.records import record
 
 BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
 """An interval in which the cosine has no zero."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RoughPart:
     """``part`` fails to be smooth where ``inner`` is 0, as a function of ``inner`` to the power ``exponent``."""
 

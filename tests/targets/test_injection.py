@@ -282,7 +282,8 @@ FORBIDDEN = r"""
     "latex",
     [
         *PAYLOADS.values(), *FORBIDDEN.split(),
-        r"\frac", r"\hat", r"x_", "_x", "x^", "x_1_2", r"\text", r"\text{\alpha}", r"\text{x_1}", "~", "#1", "&", "$", "%",
+        r"\frac", r"\hat", r"x_", "_x", "x^", "x_1_2", r"\text", r"\text{\alpha}", r"\text{x_1}", "~", "#1", "&", "$",
+        "%",
         "\\", "\\\\", "a\nb", "a\tb", "^^M", "é", "`", '"', "@", "}{", "{", "}", r"\{x",
     ],
 )  # fmt: skip

@@ -14,6 +14,8 @@ from typing import Any
 
 from flint import fmpz_mpoly_ctx
 
+from symmem.work import checkpoint
+
 Polynomial = Any
 """A ``flint.fmpz_mpoly``: python-flint ships no types."""
 
@@ -118,6 +120,7 @@ def quotient(numerator: Polynomial, denominator: Polynomial) -> Quotient:
     """``numerator / denominator`` in lowest terms."""
     if denominator.is_zero():
         raise ZeroDivisionError("division by zero in an exact field")
+    checkpoint("the arithmetic of the coefficients", len(numerator) + len(denominator))
     common = numerator.gcd(denominator)
     if not common.is_one():
         numerator, denominator = numerator / common, denominator / common

@@ -2,7 +2,9 @@
 
 A coefficient is a list of *pieces*, field elements whose decays differ.  Pieces with the same decays are
 added; ``beta1/(1 - beta1)`` and ``beta2/(1 - beta2)`` stay two terms, as a person writes them, and ten
-decays do not end over one common denominator.
+decays do not end over one common denominator.  Where three decays or more meet, the exponentials
+``n^j beta1^(a n) beta2^(b n) ...`` are kept apart too: each has a short factor in the decays, their sum has thousands
+of terms over one denominator.
 """
 
 from __future__ import annotations
@@ -12,13 +14,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from sympy import Add, Expr, Integer, Mul, Rational, Symbol
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.sums import definite_sum, limit
+
+LEAST_SPLIT_DECAYS = 3
+"""From so many decays on, the exponentials of a piece are kept apart: two make some twenty terms, three thousands."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +52,45 @@ class Scalars:
         """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
         if scalar in self._written:
             return [self._written[scalar]]
-        if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
+        if scalar not in self._pieces:
+            self._pieces[scalar] = self._read_pieces(scalar)
+        return self._pieces[scalar]
+
+    @cached_property
+    def _pieces(self) -> dict[Expr, list[Quotient] | None]:
+        return {}
+
+    def _read_pieces(self, scalar: Expr) -> list[Quotient] | None:
+        if not isinstance(scalar, (Add, Mul)) or len(scalar.free_symbols & self.decays) < 2:
+            element = self.field.read(scalar)
+            return None if element is None else [element]
+        if isinstance(scalar, Add):
             parts = [self.pieces(term) for term in scalar.args]
             return None if any(part is None for part in parts) else merge(self, _chain(parts))
-        if isinstance(scalar, Mul) and len(scalar.free_symbols & self.decays) > 1:
-            parts = [self.pieces(factor) for factor in scalar.args]
-            if any(part is None for part in parts):
-                return None
-            lists = [part for part in parts if part is not None]
-            return merge(self, (product_of(choice) for choice in product(*lists)))
-        element = self.field.read(scalar)
-        return None if element is None else [element]
+        whole, sums = self._split_product(scalar)
+        front = self.field.read(whole)
+        parts = [self.pieces(factor) for factor in sums]
+        if front is None or any(part is None for part in parts):
+            return None
+        lists = [[front], *(part for part in parts if part is not None)]
+        return merge(self, (product_of(choice) for choice in product(*lists)))
+
+    def _split_product(self, scalar: Mul) -> tuple[Expr, list[Expr]]:
+        """``(whole, sums)``: the factors read as one element, and those that fall apart by their decays.
+
+        A sum in the decays of the denominator stays whole, for no piece could have fewer:
+        ``(b1 + b2)/(b1 - b2)`` is one piece, ``(1/(1 - b1) + 1/(1 - b2))/(1 - b3)`` is two.
+        """
+        below = [factor for factor in scalar.args if isinstance(factor, Pow) and factor.exp.is_negative]
+        present = {symbol for factor in below for symbol in factor.free_symbols & self.decays}
+        sums = [
+            factor
+            for factor in scalar.args
+            if isinstance(factor, Add)
+            and len(factor.free_symbols & self.decays) > 1
+            and not factor.free_symbols & self.decays <= present
+        ]
+        return Mul(*(factor for factor in scalar.args if factor not in sums)), sums
 
     def support(self, element: Quotient) -> frozenset[Symbol]:
         """The decays that occur in an element."""
@@ -70,6 +103,32 @@ class Scalars:
             if degree > 0:
                 occurring |= decays
         return frozenset(occurring)
+
+    def split(self, element: Quotient) -> list[Quotient]:
+        """The element; where three decays or more meet, one part for each exponential in its numerator.
+
+        Over a denominator with powers of an index the parts would not be shorter, and it stays whole.
+        """
+        if len(self.support(element)) < LEAST_SPLIT_DECAYS or element.depends_below(self._exponentials):
+            return [element]
+        rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+        for exponents, coefficient in element.numerator.to_dict().items():
+            rows.setdefault(exponents[: len(self._exponentials)], {})[exponents] = coefficient
+        if len(rows) < 2:
+            return [element]
+        return [quotient(self.field.rationals.polynomial(row), element.denominator) for row in rows.values()]
+
+    @cached_property
+    def _exponentials(self) -> range:
+        """The positions of the indices and of the powers, which come first."""
+        return range(len(self.field.indices) * (1 + len(self.field.bases)))
+
+    def place(self, element: Quotient) -> tuple[frozenset[Symbol], tuple[int, ...]]:
+        """Elements with the same place are added: the decays, and of three or more the exponential."""
+        support = self.support(element)
+        if len(support) < LEAST_SPLIT_DECAYS or element.depends_below(self._exponentials):
+            return support, ()
+        return support, element.numerator.degrees()[: len(self._exponentials)]
 
     def sum_over_past(self, summand: Quotient) -> Quotient | None:
         """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
@@ -102,8 +161,9 @@ class Scalars:
         return written
 
     def _is_one_piece(self, element: Quotient) -> bool:
-        """Whether every term has all the decays of the whole: those of its denominator."""
-        return self.support(element) == self._occurring(element.denominator.degrees())
+        """Whether every term has all the decays of the whole, those of its denominator, and nothing is kept apart."""
+        below = self._occurring(element.denominator.degrees())
+        return self.support(element) == below and len(self.split(element)) == 1
 
     def add(self, parts: list[Expr]) -> Expr:
         """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
@@ -189,16 +249,17 @@ class Scalars:
 
 
 def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:
-    """The sum of the elements, those with the same decays added; a constant joins where one decay is alone."""
-    groups: dict[frozenset[Symbol], Quotient] = {}
+    """The sum of the elements, those of one place added; a constant joins where one decay is alone."""
+    groups: dict[tuple[frozenset[Symbol], tuple[int, ...]], Quotient] = {}
     for element in elements:
-        support = scalars.support(element)
-        groups[support] = groups[support] + element if support in groups else element
-    constant = groups.pop(frozenset(), None)
+        for part in scalars.split(element):
+            place = scalars.place(part)
+            groups[place] = groups[place] + part if place in groups else part
+    constant = groups.pop((frozenset(), ()), None)
     if constant is not None and len(groups) == 1:
-        groups = {support: constant + element for support, element in groups.items()}
+        groups = {place: constant + element for place, element in groups.items()}
     elif constant is not None:
-        groups[frozenset()] = constant
+        groups[frozenset(), ()] = constant
     return [total for total in groups.values() if not total.is_zero()]
 
 

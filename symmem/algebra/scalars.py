@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
@@ -24,6 +24,9 @@ from symmem.algebra.sums import definite_sum, limit
 
 LEAST_SPLIT_DECAYS = 3
 """From so many decays on, the exponentials of a piece are kept apart: two make some twenty terms, three thousands."""
+
+Place = tuple[frozenset[Symbol], tuple[int, ...]]
+"""Pieces of one place are added: the decays, and of three decays or more the exponents of n, s and the powers."""
 
 
 @dataclass(frozen=True)
@@ -104,31 +107,30 @@ class Scalars:
                 occurring |= decays
         return frozenset(occurring)
 
-    def split(self, element: Quotient) -> list[Quotient]:
-        """The element; where three decays or more meet, one part for each exponential in its numerator.
+    def placed(self, element: Quotient) -> list[tuple[Place, Quotient]]:
+        """The element with its place; where three decays or more meet, a part for each exponential in its numerator.
 
         Over a denominator with powers of an index the parts would not be shorter, and it stays whole.
         """
-        if len(self.support(element)) < LEAST_SPLIT_DECAYS or element.depends_below(self._exponentials):
-            return [element]
+        support = self.support(element)
+        if len(support) < LEAST_SPLIT_DECAYS or element.depends_below(self._exponentials):
+            return [((support, ()), element)]
         rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
         for exponents, coefficient in element.numerator.to_dict().items():
             rows.setdefault(exponents[: len(self._exponentials)], {})[exponents] = coefficient
-        if len(rows) < 2:
-            return [element]
-        return [quotient(self.field.rationals.polynomial(row), element.denominator) for row in rows.values()]
+        if len(rows) == 1:
+            return [((support, next(iter(rows))), element)]
+        found: list[tuple[Place, Quotient]] = []
+        for exponential, row in rows.items():
+            part = quotient(self.field.rationals.polynomial(row), element.denominator)
+            support = self.support(part)
+            found.append(((support, exponential if len(support) >= LEAST_SPLIT_DECAYS else ()), part))
+        return found
 
     @cached_property
     def _exponentials(self) -> range:
         """The positions of the indices and of the powers, which come first."""
         return range(len(self.field.indices) * (1 + len(self.field.bases)))
-
-    def place(self, element: Quotient) -> tuple[frozenset[Symbol], tuple[int, ...]]:
-        """Elements with the same place are added: the decays, and of three or more the exponential."""
-        support = self.support(element)
-        if len(support) < LEAST_SPLIT_DECAYS or element.depends_below(self._exponentials):
-            return support, ()
-        return support, element.numerator.degrees()[: len(self._exponentials)]
 
     def sum_over_past(self, summand: Quotient) -> Quotient | None:
         """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
@@ -163,7 +165,7 @@ class Scalars:
     def _is_one_piece(self, element: Quotient) -> bool:
         """Whether every term has all the decays of the whole, those of its denominator, and nothing is kept apart."""
         below = self._occurring(element.denominator.degrees())
-        return self.support(element) == below and len(self.split(element)) == 1
+        return self.support(element) == below and len(self.placed(element)) == 1
 
     def add(self, parts: list[Expr]) -> Expr:
         """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
@@ -193,19 +195,24 @@ class Scalars:
         content = self.write(common)
         return Integer(1) if content.is_Rational else content
 
-    def split_number(self, scalar: Expr) -> tuple[Expr, Expr]:
-        """``(number, core)``: the rational factor in front of a scalar, and the rest."""
-        element = (
-            None
-            if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1
-            else self.field.read(scalar)
-        )
+    def split_number(self, scalar: Expr, divisor: Expr = S.One) -> tuple[Expr, Expr]:
+        """``(number, core)`` of ``scalar / divisor``: the rational factor in front, and the rest."""
+        element = self._whole(scalar, divisor)
         if element is None or element.is_zero():
-            return scalar.as_coeff_Mul()
+            return self.ratio(scalar, divisor).as_coeff_Mul()
         number = numeric_factor(element)
-        return Rational(number.numerator, number.denominator), self.write(
-            element / self.field.fraction(number)
-        )
+        core = self.write(element / self.field.fraction(number))
+        return Rational(number.numerator, number.denominator), core
+
+    def _whole(self, scalar: Expr, divisor: Expr) -> Quotient | None:
+        """``scalar / divisor`` where it is one piece, else None."""
+        above, below = self._written.get(scalar), self.field.read(divisor)
+        if above is None and not (isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1):
+            above = self.field.read(scalar)
+        if above is None or below is None:
+            return None
+        element = above if below.is_one() else above / below
+        return element if len(self.placed(element)) == 1 else None
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
         """``scalar / divisor``, in lowest terms."""
@@ -250,10 +257,9 @@ class Scalars:
 
 def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:
     """The sum of the elements, those of one place added; a constant joins where one decay is alone."""
-    groups: dict[tuple[frozenset[Symbol], tuple[int, ...]], Quotient] = {}
+    groups: dict[Place, Quotient] = {}
     for element in elements:
-        for part in scalars.split(element):
-            place = scalars.place(part)
+        for place, part in scalars.placed(element):
             groups[place] = groups[place] + part if place in groups else part
     constant = groups.pop((frozenset(), ()), None)
     if constant is not None and len(groups) == 1:

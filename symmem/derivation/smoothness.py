@@ -11,20 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Abs, Expr, Integer, Pow, Rational, S, Symbol, cos, sqrt
+from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sqrt
 
 from symmem.algebra.atoms import is_scalar
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
-from symmem.algebra.intervals import Interval
+from symmem.algebra.intervals import BETWEEN_POLES
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.results import Assumption, Named, Part, Sentence
 from symmem.algebra.signs import at_values, is_nonzero
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
-
-BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
-"""An interval in which the cosine has no zero."""
 
 
 @dataclass(frozen=True)

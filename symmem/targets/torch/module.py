@@ -23,11 +23,9 @@ from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, rena
 
 TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
 FIRST_ORDER = (
-    "Groups may differ in every argument; each counts its own updates n, from 0, and its",
-    "present lr stands for that of its past steps. ``limit=True`` is n -> infinity. The",
-    'Hessian-vector product ``hvp`` is "double-backward", "central-difference", for which',
-    "first derivatives are enough, or a function of the parameters and a direction, two",
-    "lists. One process; symmem.training and ``emit --runtime`` have several, and memory.",
+    "Groups may differ in everything; each counts its updates n, and its present lr stands",
+    'for past ones. ``hvp``: "double-backward", "central-difference" (first derivatives are',
+    "enough), or a function of parameters and direction. More: symmem.training, --runtime.",
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",

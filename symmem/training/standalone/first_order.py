@@ -93,10 +93,8 @@ class _Memoryless(torch.optim.Optimizer):
 
 
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
-    """The products with the Hessian that a step needs; what each memory has of them.
-
-    A row is a product: a table of past steps for each group, weight and scalars of F.
-    Memories with multiples of a row share it: its place and the factor.
+    """Rows, one for each Hessian product: a table of past steps (weight, scalars of F) by
+    group; and shares, the place and factor of each memory: multiples share a product.
     """
     rows: list[_Row] = []
     shares: dict[int, list[Any]] = {id(group): [] for group in groups}
@@ -123,10 +121,7 @@ def _factor(row: _Row, other: _Row) -> float:
 
 
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
-    """What the past steps s of a sender j weigh in a memory of the group i.
-
-    w(s) = sum_{k=n_j-s..n_i} decay^k; what is below 2**-60 of the newest is left out.
-    """
+    """Weights sum_{k=n_j-s..n_i} decay^k of a sender's past steps s, cut at 2**-60."""
     own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
     rate = math.log(decay) if decay > 0 else -math.inf
     count = math.floor(min(n, own, -60 * math.log(2) / rate))

@@ -1,0 +1,116 @@
+"""Parts of the runtime by themselves: tables of the past, shares of products, clipping, emitted modules, names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from group_truth import EXTRAS, Group, closure, emitted, error, load, moved, opaque, parameters, tables
+from sympy import Rational
+from torch import nn
+
+import symmem
+from symmem import Momentum, Optimizer
+from symmem.targets.torch.module import torch_module
+from symmem.targets.torch.with_runtime import write_with_runtime
+from symmem.training import Memoryless, WithMemory
+from symmem.training.loading import formulas_of
+from symmem.training.runtime.clipping import Clipped
+from symmem.training.runtime.groups import Part
+from symmem.training.runtime.processes import OneProcess
+from symmem.training.runtime.remembered import planned, remembered
+
+OTHER = {"beta1": Rational(1, 2), "beta2": Rational(9, 10), "eps": Rational(1, 30), "beta": Rational(3, 5)}
+GROUPS = [Group((0,), n=7), Group((1, 2), lr=Rational(1, 40), n=2, values=OTHER, maximize=True)]
+
+
+def part(n: float, **values: object) -> Part:
+    group = {"params": [], "lr": 0.1, "n": n, "limit": False, "maximize": False, "eps": 1e-8}
+    return Part(formulas_of(load("adamw")), {**group, "weight_decay": 0.0, "betas": (0.5, 0.9), **values})
+
+
+@pytest.mark.parametrize(("own", "other"), [(3, 3), (2, 5), (5, 2), (1, 1)])
+def test_weights_of_past_steps(own: int, other: int) -> None:
+    """w(s) = sum_{k = n_j - s .. n_i} beta^k, summed, for F does not depend on the step."""
+    first = max(0, other - own)
+    truth = sum(0.5**k for s in range(first, other) for k in range(other - s, own + 1))
+    assert remembered(0.5, own, part(other))[0, 0].item() == pytest.approx(truth, rel=1e-14)
+
+
+def test_multiples_share_a_product() -> None:
+    rows, shares = planned([part(4)], [part(4)])
+    assert len(rows) == 1
+    (_, first), (_, second) = shares[0]
+    ratio = remembered(0.9, 4, part(4))[0, 0] / remembered(0.5, 4, part(4))[0, 0]
+    assert second / first == pytest.approx(ratio.item(), rel=1e-13)
+    assert planned([part(0)], [part(0)]) == ([], [[None, None]])
+
+
+def test_the_derivative_of_clipping() -> None:
+    torch.manual_seed(0)
+    g, v = torch.randn(2, 5, dtype=torch.float64)
+
+    def clipped(x: torch.Tensor) -> torch.Tensor:
+        return x * (0.3 / (x.norm() + 1e-6))
+
+    found = Clipped([g], 0.3, OneProcess()).derivative([v])[0]
+    truth = torch.func.jvp(clipped, (g,), (v,))[1]
+    assert torch.allclose(found, truth, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("hvp", ["double-backward", "central-difference"])
+@pytest.mark.parametrize("name", ["adamw", "rmsprop", "lion-k", *EXTRAS])
+def test_the_emitted_class(name: str, hvp: str) -> None:
+    title = "".join(filter(str.isalnum, str(load(name).title)))
+    tensors = parameters()
+    optimizer = getattr(emitted(name), f"Memoryless{title}")(
+        tables(name, GROUPS, tensors), **opaque(name), hvp=hvp
+    )
+    optimizer.step(closure(tensors))
+    assert error(tensors, moved(name, GROUPS)) < (1e-14 if hvp == "double-backward" else 1e-10)
+
+
+def test_the_emitted_module_is_short() -> None:
+    assert len(torch_module(symmem.derive(symmem.load("adamw"))).splitlines()) <= 450
+
+
+def test_a_copy_needs_no_symmem(tmp_path: Path) -> None:
+    write_with_runtime(symmem.derive(symmem.load("adamw")), str(tmp_path / "memory.py"))
+    program = (
+        "import sys; sys.modules['symmem'] = None\n"
+        "import torch, memory\n"
+        "p = torch.nn.Parameter(torch.ones(3))\n"
+        "for kind in (memory.MemorylessAdamW, memory.AdamWWithMemory, memory.AdamWWithMemoryCorrection):\n"
+        "    o = kind([p]); o.step(lambda: p.sin().sum()); print(float(o.step(lambda: p.sin().sum())))\n"
+        "print(memory.probe(torch.nn.ParameterList([p]), o, lambda: p.sin().sum())['loss'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 4
+
+
+def test_parameters_with_our_names() -> None:
+    """``factor``, ``rates`` and ``max_norm`` are as good as any name; ours get an underscore in a constructor."""
+    names = {"factor": "4/5", "max_norm": "1/3", "kernels": "1/7", "rates": "1/9"}
+    momentum = [Momentum("grad", "factor", "1 - factor"), Momentum("theta", "0", "rates + kernels")]
+    clashing = Optimizer("clashing", "m1 / sqrt(m1**2 + max_norm) + m2", momentum, names)
+    plain = Optimizer(
+        "plain",
+        "m1 / sqrt(m1**2 + c) + m2",
+        [Momentum("grad", "a", "1 - a"), Momentum("theta", "0", "d + b")],
+        {"a": "4/5", "c": "1/3", "b": "1/7", "d": "1/9"},
+    )
+    for kind in (Memoryless, WithMemory):
+        found = []
+        for optimizer, given in ((clashing, {"max_norm_": 0.2}), (plain, {"c": 0.2})):
+            p = nn.Parameter(torch.tensor([0.3, -0.4], dtype=torch.float64))
+            made = kind(optimizer, [p], lr=0.1, max_norm=0.5, **given)
+            for _ in range(3):
+                made.step(lambda p=p: p.sin().square().sum())
+            found.append(p.detach())
+        assert torch.equal(*found)

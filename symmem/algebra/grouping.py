@@ -52,7 +52,7 @@ def _by_coefficient(rows: dict[Expr, dict[Expr, Expr]], content: Expr, scalars: 
     single = []
     for tensor, row in rows.items():
         if set(row) == {S.One} and tensor != 1:
-            number, core = scalars.split_number(scalars.ratio(row[S.One], content))
+            number, core = scalars.split_number(row[S.One], content)
             shared.setdefault(core, []).append(number * tensor)
         else:
             single.append(_row(tensor, row, content, scalars))

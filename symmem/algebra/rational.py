@@ -115,6 +115,11 @@ class Quotient:
         above, below = self.numerator.degrees(), self.denominator.degrees()
         return any(above[i] > 0 or below[i] > 0 for i in positions)
 
+    def depends_below(self, positions: Sequence[int]) -> bool:
+        """Whether a generator at one of these positions occurs in the denominator."""
+        degrees = self.denominator.degrees()
+        return any(degrees[i] > 0 for i in positions)
+
 
 def quotient(numerator: Polynomial, denominator: Polynomial) -> Quotient:
     """``numerator / denominator`` in lowest terms."""

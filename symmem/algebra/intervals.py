@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sympy import Expr, S, oo
+from sympy import Expr, Rational, S, oo
 
 End = tuple[Expr, bool]
 """A rational or infinite number, and whether it is open: not taken itself."""
@@ -108,6 +108,8 @@ POSITIVE = Interval(S.Zero, oo, True, True)
 UNIT = Interval(S.NegativeOne, S.One)
 DECAYS = Interval(S.Zero, S.One, False, True)
 """The values that a decay may have where a declaration says nothing: the sums over the past converge."""
+BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
+"""An interval in which the cosine has no zero."""
 
 
 def _product(a: End, b: End) -> End:

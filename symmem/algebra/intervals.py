@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sympy import Expr, S, oo
+from sympy import Expr, Rational, S, oo
 
 from symmem.records import record
 
@@ -109,6 +109,8 @@ POSITIVE = Interval(S.Zero, oo, True, True)
 UNIT = Interval(S.NegativeOne, S.One)
 DECAYS = Interval(S.Zero, S.One, False, True)
 """The values that a decay may have where a declaration says nothing: the sums over the past converge."""
+BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
+"""An interval in which the cosine has no zero."""
 
 
 def _product(a: End, b: End) -> End:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Mul, Pow, S, Symbol, nan, oo, zoo
+from sympy import AccumBounds, Add, Expr, Mul, Pow, S, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.scalars import Scalars
@@ -12,11 +12,16 @@ from symmem.algebra.sums import NoLimitError
 def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr:
     """The limit n -> infinity of a scalar, by the field or by the continuity of its parts."""
     element = scalars.field.read(scalar)
-    if element is not None:
-        return scalars.write(scalars.limit(element))
+    try:
+        if element is not None:
+            return scalars.write(scalars.limit(element))
+        reason = NoLimitError("it grows without bound, or its parts do")
+    except NoLimitError as found:
+        # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
+        reason = found
     value = _limit_by_parts(scalar, scalars)
-    if value.has(nan, zoo, oo):
-        raise NoLimitError("it grows without bound, or its parts do")
+    if value.has(nan, zoo, oo, AccumBounds):
+        raise reason
     return scalars.tidy(value)
 
 

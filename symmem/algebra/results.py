@@ -116,7 +116,27 @@ class Sentence:
 
 @record(frozen=True)
 class Assumption:
-    """One sentence; ``warning`` says that it is known to fail somewhere, and the sentence says where."""
+    """What a derivation rests on and does not prove."""
+
+    sentence: Sentence
+
+    def __str__(self) -> str:
+        return str(self.sentence)
+
+
+@record(frozen=True)
+class Conclusion:
+    """What follows from the assumptions, with the conditions under which it does."""
+
+    sentence: Sentence
+
+    def __str__(self) -> str:
+        return str(self.sentence)
+
+
+@record(frozen=True)
+class Unknown:
+    """What is not known; ``warning`` says that an assumption is known to fail somewhere, and the sentence where."""
 
     sentence: Sentence
     warning: bool = False

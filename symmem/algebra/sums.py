@@ -62,11 +62,9 @@ def _definite_sum(
 
 
 def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]) -> Quotient:
-    """The limit of ``element`` for ``index -> infinity``; ``base^index -> 0`` for the bases in ``vanishing``."""
+    """The limit of ``element`` for ``index -> infinity``; the powers of the bases in ``vanishing`` tend to 0."""
     powers = field.power_positions(index)
-    for position, base in zip(powers, field.bases, strict=True):
-        if base not in vanishing and element.depends_on([position]):
-            raise NoLimitError(f"({base})**{index} is not known to vanish")
+    element = in_vanishing_powers(field, element, index, vanishing)
     above = _without(field, element.numerator, powers)
     below = _without(field, element.denominator, powers)
     if below.is_zero():
@@ -82,6 +80,18 @@ def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: 
     if growth < 0:
         return field.number(0)
     return quotient(_leading(field, above, at), _leading(field, below, at))
+
+
+def in_vanishing_powers(
+    field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]
+) -> Quotient:
+    """The element as a function of generators that tend to 0: of ``base^-index`` where it is 1/base that vanishes."""
+    for position, base in zip(field.power_positions(index), field.bases, strict=True):
+        if base not in vanishing and element.depends_on([position]):
+            if 1 / base not in vanishing:
+                raise NoLimitError(f"({base})**{index} is not known to vanish")
+            element = _reciprocal(field, element, position)
+    return element
 
 
 def _power_sum(field: ExponentialField, degree: int, rates: tuple[int, ...], upper: Symbol) -> Quotient:
@@ -139,6 +149,19 @@ def _split_monomial(
         tuple(e - lower.get(i, 0) for i, e in enumerate(exponents)): c for exponents, c in terms.items()
     }
     return least, field.rationals.polynomial(shifted)
+
+
+def _reciprocal(field: ExponentialField, element: Quotient, position: int) -> Quotient:
+    """The element with 1/x in the place of the generator x there: both polynomials times a power of x."""
+    parts = (element.numerator, element.denominator)
+    top = max(part.degrees()[position] for part in parts)
+    above, below = (
+        field.rationals.polynomial(
+            {(*e[:position], top - e[position], *e[position + 1 :]): c for e, c in part.to_dict().items()}
+        )
+        for part in parts
+    )
+    return quotient(above, below)
 
 
 def _without(field: ExponentialField, polynomial: Polynomial, positions: tuple[int, ...]) -> Polynomial:

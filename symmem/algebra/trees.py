@@ -14,6 +14,7 @@ from math import factorial
 from typing import TypeVar
 
 from symmem.records import record
+from symmem.work import checkpoint
 
 Labels = tuple[int, ...]
 
@@ -77,6 +78,7 @@ Part = TypeVar("Part", Tree, Branch)
 
 def _multisets(by_size: list[list[Part]], total: int, largest: int) -> Iterator[tuple[Part, ...]]:
     """All multisets of parts of at most the size ``largest`` whose sizes add up to ``total``, each once."""
+    checkpoint("the count of the trees")
     for size in range(min(total, largest, len(by_size) - 1), 0, -1):
         for count in range(total // size, 0, -1):
             rest = total - count * size
@@ -88,6 +90,7 @@ def _multisets(by_size: list[list[Part]], total: int, largest: int) -> Iterator[
 
 def _symmetry(parts: Sequence[Tree] | Sequence[Branch]) -> int:
     """``prod over equal parts of (multiplicity! symmetry^multiplicity)``."""
+    checkpoint("the count of the trees")
     result = 1
     for part in parts:
         result *= part.symmetry

@@ -9,9 +9,10 @@ from sympy import Add, Expr, Integer
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
-from symmem.algebra.results import Advice, Assumption, Missing, Sentence
+from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown
 from symmem.derivation.assumptions import assumptions
 from symmem.derivation.at_step import coefficients_at_step
+from symmem.derivation.conclusions import conclusions, unknown
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains, unsettled
@@ -51,6 +52,8 @@ class Derivation:
     flow_loss            the loss whose gradient flow the modified equation is, or the obstruction
     shift[j]             d_{j+1}: the limit form starts at theta_0 + h d_1 + ...
     assumptions          what all of this rests on
+    conclusions          what follows: how close the iterations stay to the optimizer
+    unknown              what is not known, and warnings: where an assumption is known to fail
     """
 
     method: Method
@@ -132,8 +135,17 @@ class Derivation:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the results rest on."""
-        formulas = (self.F, finite_correction(self.method))
-        return assumptions(self.method, self.order, not self.method.is_settled, formulas)
+        return assumptions(self.method, self.order, (self.F, finite_correction(self.method)))
+
+    @cached_property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """What follows from the assumptions: how close the iterations stay to the optimizer."""
+        return conclusions(self.method, self.order, self.M, unsummable(self.method))
+
+    @cached_property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """What is not known, and the warnings: where an assumption is known to fail."""
+        return unknown(self.method, self.order, unsummable(self.method))
 
     @cached_property
     def quadratic(self) -> Quadratic | Missing:

@@ -27,6 +27,7 @@ from symmem.method.kernel import Number
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.records import record
+from symmem.work import checkpoint
 
 Numbers = tuple[tuple[Number, Fraction], ...]
 """A sum of ring elements with rational factors."""
@@ -127,6 +128,7 @@ def _evaluated(
     common = lcm(*(value.denominator for value in terms.values()))
     total = scalars.field.number(0).numerator
     for exponents, value in terms.items():
+        checkpoint("the coefficients of the trees", len(total))
         product = scalars.field.number(int(value * common)).numerator
         for (above, below), exponent, degree in zip(fractions, exponents, degrees, strict=False):
             product = product * above**exponent * below ** (degree - exponent)

@@ -26,6 +26,7 @@ from sympy import Expr
 from symmem.algebra.trees import Branch, Tree
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.records import record
+from symmem.work import checkpoint
 
 
 @record(frozen=True)
@@ -76,6 +77,7 @@ class Coefficients:
         means: dict[Branch, Binomials] = {}
         for trees in by_size:
             for tree in trees:
+                checkpoint("the recursion over the trees")
                 factors = []
                 for branch in tree.branches:
                     if branch not in means:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Literal, TypeVar
 
 from symmem.algebra.atoms import LR, STEP
-from symmem.algebra.results import Advice, Assumption, Missing, Sentence
+from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
@@ -52,6 +52,8 @@ class Account:
     start: StartShift | Missing | None = None
     quadratic: Quadratic | None = None
     assumptions: tuple[Assumption, ...] = ()
+    conclusions: tuple[Conclusion, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
     lemma: Lemma | None = None
 
 
@@ -80,6 +82,8 @@ def account_of(
         start=when(Part.START, lambda: _start(derivation)),
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
+        conclusions=when(Part.ASSUMPTIONS, lambda: derivation.conclusions) or (),
+        unknown=when(Part.ASSUMPTIONS, lambda: derivation.unknown) or (),
         lemma=when(Part.LEMMA, lambda: _lemma(derivation)),
     )
 

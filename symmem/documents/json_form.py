@@ -55,7 +55,9 @@ def json_data(account: Account) -> dict[str, Any]:
         "G": _all(flow.coefficients, spelling) if isinstance(flow, ModifiedEquation) else None,
         "modified_loss": loss_data(account.modified_loss, spelling),
         "shift": _all(start.shifts, spelling) if isinstance(start, StartShift) else None,
-        "assumptions": [str(assumption) for assumption in account.assumptions],
+        "assumptions": [str(each) for each in account.assumptions],
+        "conclusions": [str(each) for each in account.conclusions],
+        "unknown": [str(each) for each in account.unknown],
     }
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)

@@ -13,7 +13,7 @@ from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
-from symmem.documents.prose import Prose, assumption_prose, bracketed_step, loss_step, missing_prose
+from symmem.documents.prose import Prose, bracketed_step, loss_step, missing_prose, stated
 from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number
 from symmem.notation.statement import (
@@ -69,9 +69,17 @@ def sections(account: Account) -> tuple[Section, ...]:
         _start_section(account.start),
         _quadratic_section(account.quadratic),
     )
-    notes = tuple(map(assumption_prose, account.assumptions))
-    assumptions = (Section("Assumptions", notes=notes),) if notes else ()
-    return (*(section for section in found if section is not None), *assumptions)
+    return (*(section for section in found if section is not None), *stated_sections(account))
+
+
+def stated_sections(account: Account) -> tuple[Section, ...]:
+    """What is assumed, concluded and not known: three lists, those that are not empty."""
+    lists = (
+        ("Assumptions", account.assumptions),
+        ("Conclusions", account.conclusions),
+        ("Not known", account.unknown),
+    )
+    return tuple(Section(title, notes=tuple(map(stated, records))) for title, records in lists if records)
 
 
 def iteration_section(account: Account) -> Section | None:

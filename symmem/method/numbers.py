@@ -25,5 +25,6 @@ def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: 
     field = exponential_field(expressions)
     factors = [factor for base in bases for factor in Mul.make_args(base)]
     vanishing = {base for base in (*field.bases, *factors) if bounds(base, ranges).is_within_unit}
+    vanishing |= {1 / base for base in field.bases if bounds(1 / base, ranges).is_within_unit}
     vanishing |= {base for base in field.bases if base in bases}
     return Scalars(field, frozenset(vanishing))

@@ -16,7 +16,7 @@ from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Part
-from symmem.documents.prose import assumption_prose
+from symmem.documents.prose import stated
 from symmem.documents.spelling import Spelling
 from symmem.output.rendering import render
 
@@ -72,7 +72,9 @@ def _section(account: Account) -> dict[str, object]:
         "functions": functions(optimizer),
         "table": table(optimizer, writer),
         "update": writer.inline(optimizer.phi),
-        "assumptions": [writer.sentence(assumption_prose(each)) for each in account.assumptions],
+        "assumptions": [writer.sentence(stated(each)) for each in account.assumptions],
+        "unknown": [writer.sentence(stated(each)) for each in account.unknown],
+        "warned": any(each.warning for each in account.unknown),
         **lemma(account.lemma, optimizer, writer),
         "proof": proof(account.lemma, writer),
         **_consequences(account, writer),

@@ -26,8 +26,8 @@ from symmem.algebra.grouping import group
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
+from symmem.algebra.results import Missing, present
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError
 from symmem.derivation.gains import Gains, gains, scales, unsettled
 from symmem.derivation.history import past_terms
 from symmem.method.kernel import Kernel
@@ -144,7 +144,7 @@ def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        limit = scalar_limit(at_step, method.numbers) if settles else None
+        limit = present(scalar_limit(at_step, method.numbers)) if settles else None
         scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 
@@ -179,11 +179,9 @@ def _past(
     shares = []
     for position, parts in enumerate(coefficients.values(), start=1):
         share = field.add(parts).xreplace({PAST: STEP})
-        try:
-            limit = scalar_limit(share, field)
-        except NoLimitError:
-            limit = None
-        shares.append(StepScalar(free_name(f"share{position}", method), share, limit))
+        limit = scalar_limit(share, field)
+        known = None if isinstance(limit, Missing) else limit
+        shares.append(StepScalar(free_name(f"share{position}", method), share, known))
     past = Add(*(Mul(share.name, vector) for share, vector in zip(shares, coefficients, strict=True)))
     return past, tuple(shares), True
 

@@ -50,12 +50,12 @@ class StepScalar:
 class Memory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
-    ``product`` stands for D2L[S], ``way`` for S itself; both are given up to the number ``scale``.
+    ``product`` stands for D2L[S], ``displacement`` for S itself; both are given up to the number ``scale``.
     """
 
     shape: Kernel
     product: Expr
-    way: Expr
+    displacement: Expr
     scale: Symbol
 
     @property
@@ -71,7 +71,7 @@ class GroupForm:
 
     past             F^(s) as a function of ``past_scalars``; their sum with weights where ``is_linear`` in them
     memoryless       F^(n) as a function of ``scalars``
-    correction       M^(n) as a function of ``scalars``, and of the memories' products, ways and scales
+    correction       M^(n) as a function of ``scalars``, and of the memories' products, displacements and scales
     field            the numbers among which all of this is written
     """
 
@@ -85,9 +85,9 @@ class GroupForm:
     field: Scalars
 
     @property
-    def has_ways(self) -> bool:
+    def has_displacements(self) -> bool:
         """Whether some remembered g depends on theta itself, and not through the gradient alone."""
-        return any(self.correction.has(memory.way) for memory in self.memories)
+        return any(self.correction.has(memory.displacement) for memory in self.memories)
 
 
 @lru_cache(maxsize=64)
@@ -102,7 +102,7 @@ def group_form(method: Method) -> GroupForm:
         parts = []
         for channel, factor in zip(method.channels, factors, strict=True):
             if channel.kernel.shape == memory.shape:
-                moved = derivative(channel.g, {THETA: memory.way, GRAD: memory.product})
+                moved = derivative(channel.g, {THETA: memory.displacement, GRAD: memory.product})
                 change = derivative(method.phi, {channel.symbol: factor * memory.scale * moved})
                 parts.append(collect(substituted(change, frozen), field))
         corrections.append(_without_cancellation(parts, field))

@@ -16,6 +16,7 @@ from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, mo
 from symmem.declaration import bounded
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
+from symmem.declaration.steps_without_value import step_without_value
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -182,6 +183,13 @@ def _check_factor(optimizer: Optimizer, b: Expr) -> None:
             bounded.substitute(b, {**_defaults(optimizer), STEP: Integer(step)})
         except DeclarationError as error:
             raise error.within(f"b: at n = {step} and the default values") from None
+    step_found = step_without_value(b.xreplace(_defaults(optimizer)))
+    if step_found is not None:
+        written = "" if b.free_symbols <= {STEP} else " at the default values"
+        raise DeclarationError(
+            f"b: has no real value at n = {step_found}{written}; n runs through 0, 1, 2, ...: keep denominators away "
+            "from 0 and roots and logarithms above it"
+        )
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:

@@ -42,10 +42,10 @@ def _zero_or_negative(part: Expr) -> int | None:
 def _first_negative(polynomial: Poly) -> int | None:
     """A step at which the polynomial is below zero: among the first ones, or far out by its leading coefficient."""
     for step in range(TRIED_STEPS):
-        if polynomial.eval(step) < 0:
+        if polynomial(step) < 0:
             return step
     if polynomial.LC() < 0 and polynomial.degree() > 0:
         for doubling in range(MOST_DOUBLINGS):
-            if polynomial.eval(TRIED_STEPS << doubling) < 0:
+            if polynomial(TRIED_STEPS << doubling) < 0:
                 return TRIED_STEPS << doubling
     return None

@@ -1,7 +1,7 @@
 """Where the expansion asks for a step that is small against a parameter, as h^2 << eps (mathematics.md section 9).
 
 ``sqrt(m2 - m3**2 + eps)``: on a constant history ``m2 = m3**2``, and eps alone is left under the root.  On the true
-history ``m2 - m3**2`` is not 0 but O(h^2), and the expansion in h is one in ``h^2/eps``.  For ``m1 - m2 + eps`` with two
+history ``m2 - m3**2`` is O(h^2), and the expansion in h is one in ``h^2/eps``.  For ``m1 - m2 + eps`` with two
 averages of the gradient it is O(h), and the expansion is one in ``h/eps``.
 """
 

@@ -20,7 +20,7 @@ def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr:
         # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
         reason = found
     value = _limit_by_parts(scalar, scalars)
-    if value.has(nan, zoo, oo, AccumBounds):
+    if value.has(nan, zoo, oo, -oo, AccumBounds):
         raise reason
     return scalars.tidy(value)
 

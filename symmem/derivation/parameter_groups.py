@@ -28,8 +28,9 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import NoLimitError
-from symmem.derivation.gains import Gains, gains, scales, unsettled
+from symmem.derivation.gains import Gains, gains, scales
 from symmem.derivation.history import past_terms
+from symmem.derivation.singular import singular_limit
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 
@@ -139,7 +140,7 @@ def _field(method: Method, scalars: tuple[StepScalar, ...], memories: tuple[Memo
 def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
     """Gains and factors with a name in the place of every number that depends on the step; the names' meanings."""
     scalars: list[StepScalar] = []
-    settles = unsettled(method) is None
+    settles = singular_limit(method, 1) is None
 
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:

@@ -16,8 +16,9 @@ from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.gains import gains, unsettled
+from symmem.derivation.gains import gains
 from symmem.derivation.parameter_groups import StepScalar, free_name
+from symmem.derivation.singular import singular_limit
 from symmem.method.method import Channel, Method
 
 
@@ -47,7 +48,7 @@ def running_form(method: Method) -> RunningForm:
     sums: list[RunningSum] = []
     scalars: list[StepScalar] = []
     point: dict[Expr, Expr] = {}
-    settles = unsettled(method) is None
+    settles = singular_limit(method, 1) is None
 
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:

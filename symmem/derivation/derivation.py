@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from sympy import Add, Expr, Integer
@@ -26,12 +25,13 @@ from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
+from symmem.records import record
 
 LONGEST_WRITTEN_SUM = 8
 """A finite sum with at most so many terms is written out at a given step."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MemorylessIteration:
     """``theta <- theta - h (F + M)``: the update on a constant history, and the correction, h included."""
 
@@ -39,7 +39,7 @@ class MemorylessIteration:
     M: Expr
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Derivation:
     """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, to the power ``order`` of h.
 

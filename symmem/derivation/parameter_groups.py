@@ -14,7 +14,7 @@ The sums over s are numbers, taken when the groups are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Symbol
@@ -33,12 +33,13 @@ from symmem.derivation.history import past_terms
 from symmem.derivation.singular import singular_limit
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
+from symmem.records import record
 
 RATES = slot(-1)
 """A vector of rates, one for each entry: a constant to every rule of the algebra."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class StepScalar:
     """A number that depends on the step: its name, its value at step n, and its limit, None where it has none."""
 
@@ -47,7 +48,7 @@ class StepScalar:
     limit: Expr | None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Memory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
@@ -66,7 +67,7 @@ class Memory:
         return decay
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GroupForm:
     """The update of one group, in which the steps of the groups enter by numbers and by ``memories``.
 

@@ -1,18 +1,39 @@
 """The steps at which a factor b has no real value, found exactly where that is a question about polynomials in n.
 
 ``1/(n - 5)`` has a pole at n = 5, ``sqrt(5 - n)`` is not real from n = 6 on, ``1/(n + 1)`` is defined at every step.
-What is no rational function of n under a power or a logarithm is tried at the first steps by the caller.
+What is no rational function of n under a power or a logarithm is tried at the first steps alone.
 """
 
 from __future__ import annotations
 
-from sympy import Expr, Poly, Pow, Rational, fraction, log, together
+from collections.abc import Mapping
+
+from sympy import Expr, Integer, Poly, Pow, Rational, Symbol, fraction, log, together
 
 from symmem.algebra.atoms import STEP
+from symmem.declaration import bounded
+from symmem.errors import DeclarationError
 
+FIRST_STEPS = 3
 TRIED_STEPS = 64
 """A polynomial is tried at so many first steps, and then far out, where its leading coefficient decides."""
 MOST_DOUBLINGS = 64
+
+
+def check_factor(b: Expr, defaults: Mapping[Symbol, Rational]) -> None:
+    """Refuse a factor that has no real value at some step, at the default values of its parameters."""
+    for step in range(FIRST_STEPS):
+        try:
+            bounded.substitute(b, {**defaults, STEP: Integer(step)})
+        except DeclarationError as error:
+            raise error.within(f"b: at n = {step} and the default values") from None
+    found = step_without_value(b.xreplace(dict(defaults)))
+    if found is not None:
+        written = "" if b.free_symbols <= {STEP} else " at the default values"
+        raise DeclarationError(
+            f"b: has no real value at n = {found}{written}; n runs through 0, 1, 2, ...: keep denominators away "
+            "from 0 and roots and logarithms above it"
+        )
 
 
 def step_without_value(b: Expr) -> int | None:

@@ -16,6 +16,7 @@ from symmem.algebra.rational import Quotient
 from symmem.algebra.reals import real_product
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars, merge
+from symmem.work import checkpoint
 
 Rows = dict[Expr, dict[Expr, list[Expr]]]
 """tensor factor -> entrywise factor -> scalars"""
@@ -28,6 +29,7 @@ def group(contributions: Iterable[Expr], scalars: Scalars, *, merge_products: bo
     """
     rows: Rows = {}
     for contribution in contributions:
+        checkpoint("the grouping of the terms")
         for term in terms_of(distribute(collect(contribution, scalars))):
             for part in terms_of(divide_out(term, scalars)):
                 scalar, tensor, entrywise = _split(part)

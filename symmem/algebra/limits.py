@@ -16,7 +16,7 @@ def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr | Missing:
         return found
     # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
     value = _limit_by_parts(scalar, scalars)
-    return found if value.has(nan, zoo, oo, AccumBounds) else scalars.tidy(value)
+    return found if value.has(nan, zoo, oo, -oo, AccumBounds) else scalars.tidy(value)
 
 
 def _limit_in_field(scalar: Expr, scalars: Scalars) -> Expr | Missing:

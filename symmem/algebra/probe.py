@@ -8,7 +8,6 @@ order, and its Hessian has no special directions.  The verification room has an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -18,13 +17,14 @@ from sympy import Add, Expr, Mul, Pow, Rational, Symbol, lambdify
 
 from symmem.algebra.atoms import GRAD, LOSS, THETA, TOTAL, is_contraction
 from symmem.algebra.heads import HEADS
+from symmem.records import record
 
 DIGITS = 50
 Vector: TypeAlias = tuple[mpf, ...]
 Value: TypeAlias = "mpf | Vector"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Ridges:
     """The loss of a probe, by the rows a_j."""
 
@@ -54,7 +54,7 @@ def dot(left: Sequence[mpf], right: Sequence[mpf]) -> mpf:
     return mpmath.fdot(left, right)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Probe:
     """A loss, a point of R^d, and values for the scalars; vectors may be given to further symbols and slots."""
 

@@ -9,8 +9,6 @@ with the sums S_l of :mod:`.parameter_groups`; ``A[S] = sum of density - loss_sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Add, Expr, S, expand_mul
 
 from symmem.algebra.atoms import LOSS, TOTAL, contraction, is_scalar
@@ -24,9 +22,10 @@ from symmem.derivation.parameter_groups import group_form
 from symmem.derivation.preconditioner import preconditioner_of
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.method.method import Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Regulariser:
     """``M = P grad sum_l strengths[l] A[S_l]``; A of one step is ``sum of density - loss_share loss``.
 

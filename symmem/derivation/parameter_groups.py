@@ -14,7 +14,7 @@ The sums over s are numbers, taken when the groups are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Symbol
@@ -28,16 +28,18 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, present
 from symmem.algebra.scalars import Scalars
-from symmem.derivation.gains import Gains, gains, scales, unsettled
+from symmem.derivation.gains import Gains, gains, scales
 from symmem.derivation.history import past_terms
+from symmem.derivation.singular import singular_limit
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
+from symmem.records import record
 
 RATES = slot(-1)
 """A vector of rates, one for each entry: a constant to every rule of the algebra."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class StepScalar:
     """A number that depends on the step: its name, its value at step n, and its limit, None where it has none."""
 
@@ -46,7 +48,7 @@ class StepScalar:
     limit: Expr | None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Memory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
@@ -65,7 +67,7 @@ class Memory:
         return decay
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GroupForm:
     """The update of one group, in which the steps of the groups enter by numbers and by ``memories``.
 
@@ -139,7 +141,7 @@ def _field(method: Method, scalars: tuple[StepScalar, ...], memories: tuple[Memo
 def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
     """Gains and factors with a name in the place of every number that depends on the step; the names' meanings."""
     scalars: list[StepScalar] = []
-    settles = unsettled(method) is None
+    settles = singular_limit(method, 1) is None
 
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:

@@ -7,8 +7,6 @@ memoryless iteration to every order, and ``log(mu)/h`` the rate of its principal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import mpmath
 from sympy import Expr, Poly, Pow, Rational, S, Symbol, sqrt
 
@@ -22,13 +20,14 @@ from symmem.derivation.gains import unsettled
 from symmem.derivation.integrability import gradient_gain
 from symmem.method.merging import merged
 from symmem.method.method import Method
+from symmem.records import record
 
 EIGENVALUE = Symbol("a")
 MULTIPLIER = Symbol("mu")
 PRODUCT = LR * EIGENVALUE
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Quadratic:
     """The iteration on a quadratic loss, mode by mode; a is the Hessian's eigenvalue, lr the step size.
 

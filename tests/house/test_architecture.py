@@ -40,6 +40,9 @@ with algebra, method and derivation."""
 DOORS = {"__init__": set(), "__main__": {"cli"}, "cli": {"cli"}}
 """The doors of the package: they may import every room, but only when it is needed; with what each needs at once."""
 
+COMMON = (["errors"], ["work"], ["records"])
+"""What every room may import: the errors, the budget of work, and how records are made."""
+
 REGISTRY = ["targets", "registry"]
 """The names of the targets, for the help: it imports nothing before a target is asked for."""
 
@@ -85,7 +88,7 @@ def wrong_arrows(module: str, source: str) -> list[str]:
                 found.append(f"{module}: imports {target}")
         elif target.startswith("."):
             found.append(f"{module}: relative import {target}")
-        elif parts[0] != "symmem" or target == "symmem.__version__" or parts[1:2] == ["errors"]:
+        elif parts[0] != "symmem" or target == "symmem.__version__" or parts[1:2] in COMMON:
             continue
         elif room in DOORS:
             if at_import and parts[1] not in DOORS[room] and parts[1:3] != REGISTRY:

@@ -17,6 +17,7 @@ from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, mo
 from symmem.declaration import bounded
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
+from symmem.declaration.steps_without_value import check_factor
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def validate(optimizer: Optimizer) -> None:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}"):
             _check_decay(optimizer, momentum.beta)
-            _check_factor(optimizer, momentum.b)
+            check_factor(momentum.b, _defaults(optimizer))
     for entry, expression in entries(optimizer):
         if entry.split()[-1] in ("phi", "g"):
             with _place(entry):
@@ -175,14 +176,6 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
     if not 0 <= number < 1:
         written = "" if beta == value else " at the default values"
         raise DeclarationError(f"beta: {value} is outside [0, 1){written}; {way_out}")
-
-
-def _check_factor(optimizer: Optimizer, b: Expr) -> None:
-    for step in range(3):
-        try:
-            bounded.substitute(b, {**_defaults(optimizer), STEP: Integer(step)})
-        except DeclarationError as error:
-            raise error.within(f"b: at n = {step} and the default values") from None
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:

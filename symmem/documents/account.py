@@ -156,6 +156,7 @@ def _start(derivation: Derivation) -> StartShift | Missing:
 
 def _lemma(derivation: Derivation) -> Lemma:
     method = derivation.method
-    first = finite_correction(method)
+    update, first = _demanded(derivation.F), finite_correction(method)
+    _demanded(derivation.M if derivation.order <= FINITE_ORDER else update)
     coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
-    return Lemma(derivation.F, first, coefficients, steps(method))
+    return Lemma(update, first, coefficients, steps(method))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 from sympy import Expr, Symbol
 
@@ -182,3 +182,13 @@ class Missing:
         if name.startswith("_"):
             raise AttributeError(name)  # copying, pickling and notebooks ask for what is not there
         raise DerivationError(str(self))
+
+
+Result = TypeVar("Result")
+
+
+def present(result: Result | Missing) -> Result:
+    """A result that was asked for after its existence; where it is missing all the same, its own error."""
+    if isinstance(result, Missing):
+        raise DerivationError(str(result))
+    return result

@@ -19,6 +19,7 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
+from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
 from symmem.records import record
 
@@ -136,7 +137,7 @@ class Scalars:
         """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
         return definite_sum(self.field, summand, PAST, STEP)
 
-    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient | Missing:
         """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 

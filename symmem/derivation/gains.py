@@ -12,8 +12,7 @@ from sympy import Expr
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Advice, Missing, Sentence
-from symmem.errors import DerivationError
+from symmem.algebra.results import Advice, Missing, Sentence, present
 from symmem.method.method import Method
 
 Gains = tuple[Expr, ...]
@@ -37,7 +36,7 @@ def limit_gains(method: Method) -> Gains:
     """``gamma_l`` for n -> infinity."""
     missing = unsettled(method)
     if missing is not None:
-        raise DerivationError(str(missing))
+        present(missing)
     return tuple(method.numbers.tidy(channel.kernel.limit_gain) for channel in method.channels)
 
 

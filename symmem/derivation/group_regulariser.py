@@ -43,7 +43,7 @@ def regulariser(method: Method) -> Regulariser | None:
     """The regulariser, or None where memory adds no gradient times the preconditioner."""
     form = group_form(method)
     settled = modified_loss(method, 1)
-    if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_ways:
+    if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_displacements:
         return None
     small = dict.fromkeys(settled.regime.small, S.Zero)
 

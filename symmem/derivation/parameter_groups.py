@@ -26,8 +26,8 @@ from symmem.algebra.grouping import group
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
+from symmem.algebra.results import Missing, present
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError
 from symmem.derivation.gains import Gains, gains, scales
 from symmem.derivation.history import past_terms
 from symmem.derivation.singular import singular_limit
@@ -52,12 +52,12 @@ class StepScalar:
 class Memory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
-    ``product`` stands for D2L[S], ``way`` for S itself; both are given up to the number ``scale``.
+    ``product`` stands for D2L[S], ``displacement`` for S itself; both are given up to the number ``scale``.
     """
 
     shape: Kernel
     product: Expr
-    way: Expr
+    displacement: Expr
     scale: Symbol
 
     @property
@@ -73,7 +73,7 @@ class GroupForm:
 
     past             F^(s) as a function of ``past_scalars``; their sum with weights where ``is_linear`` in them
     memoryless       F^(n) as a function of ``scalars``
-    correction       M^(n) as a function of ``scalars``, and of the memories' products, ways and scales
+    correction       M^(n) as a function of ``scalars``, and of the memories' products, displacements and scales
     field            the numbers among which all of this is written
     """
 
@@ -87,9 +87,9 @@ class GroupForm:
     field: Scalars
 
     @property
-    def has_ways(self) -> bool:
+    def has_displacements(self) -> bool:
         """Whether some remembered g depends on theta itself, and not through the gradient alone."""
-        return any(self.correction.has(memory.way) for memory in self.memories)
+        return any(self.correction.has(memory.displacement) for memory in self.memories)
 
 
 @lru_cache(maxsize=64)
@@ -104,7 +104,7 @@ def group_form(method: Method) -> GroupForm:
         parts = []
         for channel, factor in zip(method.channels, factors, strict=True):
             if channel.kernel.shape == memory.shape:
-                moved = derivative(channel.g, {THETA: memory.way, GRAD: memory.product})
+                moved = derivative(channel.g, {THETA: memory.displacement, GRAD: memory.product})
                 change = derivative(method.phi, {channel.symbol: factor * memory.scale * moved})
                 parts.append(collect(substituted(change, frozen), field))
         corrections.append(_without_cancellation(parts, field))
@@ -146,7 +146,7 @@ def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        limit = scalar_limit(at_step, method.numbers) if settles else None
+        limit = present(scalar_limit(at_step, method.numbers)) if settles else None
         scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 
@@ -181,11 +181,9 @@ def _past(
     shares = []
     for position, parts in enumerate(coefficients.values(), start=1):
         share = field.add(parts).xreplace({PAST: STEP})
-        try:
-            limit = scalar_limit(share, field)
-        except NoLimitError:
-            limit = None
-        shares.append(StepScalar(free_name(f"share{position}", method), share, limit))
+        limit = scalar_limit(share, field)
+        known = None if isinstance(limit, Missing) else limit
+        shares.append(StepScalar(free_name(f"share{position}", method), share, known))
     past = Add(*(Mul(share.name, vector) for share, vector in zip(shares, coefficients, strict=True)))
     return past, tuple(shares), True
 

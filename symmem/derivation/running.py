@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import GRAD, STEP, THETA
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Missing, present
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
 from symmem.derivation.parameter_groups import StepScalar, free_name
@@ -52,7 +52,7 @@ def running_form(method: Method) -> RunningForm:
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        limit = scalar_limit(at_step, field) if settles else None
+        limit = present(scalar_limit(at_step, field)) if settles else None
         scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 

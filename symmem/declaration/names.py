@@ -18,11 +18,12 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _NUMBERED_WORD = re.compile(r"(m|d|hv|way)[0-9]+")
 
-_IN_FORMULAS = "theta grad lr n s r k h loss total pi E I oo zoo nan inf max min Abs Sum"
+_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min Abs Sum"
 _IN_EMITTED_CODE = (
-    "hvp out memoryless correction step direction modified_loss preconditioner np numpy torch jax jnp math "
-    "g value kernel vectors scalars learning_rate maximize limit strength every target module process_group "
-    "self params closure state group pow fabs NAN INFINITY NULL EOF errno stdin stdout stderr"
+    "hvp out memoryless correction step direction modified_loss preconditioner gradient_map_loss running_loss "
+    "np numpy torch jax jnp math g value kernel vectors scalars learning_rate maximize limit strength every "
+    "target module process_group self params closure state group pow fabs NAN INFINITY NULL EOF errno stdin "
+    "stdout stderr"
 )
 _IN_C = (
     "auto break case char const continue default do double else enum extern float for goto if inline int "
@@ -89,7 +90,12 @@ def _reason(name: str) -> str | None:
         return "a known function"
     if name in _FORMULA_WORDS or MOMENTUM_NAME.fullmatch(name) or CONTRACTION_NAME.fullmatch(name):
         return "reserved in formulas"
-    if name in _EMITTED_WORDS or _NUMBERED_WORD.fullmatch(name) or "_jvp" in name:
+    if (
+        name in _EMITTED_WORDS
+        or _NUMBERED_WORD.fullmatch(name)
+        or "_jvp" in name
+        or name.endswith("_potential")
+    ):
         return "reserved in emitted code"
     if keyword.iskeyword(name) or name in _C_KEYWORDS:
         return "a keyword of Python, C or C++"

@@ -13,7 +13,7 @@ from symmem.derivation.witness import Witness
 from symmem.documents.prose import Prose
 from symmem.notation.decimals import number_formula
 from symmem.notation.formula import Atom, Decimal, Formula, Number, negated
-from symmem.notation.statement import Equality, Grouped, Indexed, Letter, Listed
+from symmem.notation.statement import Equality, Grouped, Indexed, Letter
 
 DIGITS = 4
 """So many digits of a witness are shown, and more where two numbers would look alike; data have them all."""
@@ -44,8 +44,8 @@ def map_obstruction_prose(found: Obstruction) -> Prose:
 def witness_prose(witness: Witness) -> Prose:
     """A place where the Jacobian is not symmetric: what stands at (i, j) and at (j, i)."""
     i, j = (entry + 1 for entry in witness.entries)
-    values = tuple(Equality(Atom(name), number_formula(value)) for name, value in witness.values)
-    at: Prose = (", ", Listed(values)) if values else ()
+    point = [part for x in witness.point for part in (", ", _short(float(x)))][1:]
+    values = [part for name, x in witness.values for part in (", ", Equality(Atom(name), number_formula(x)))]
     largest = max(map(abs, witness.jacobian))
     digits = max(DIGITS, min(12, 2 + ceil(log10(largest / abs(witness.gap)))))
     less: Prose = ()
@@ -53,7 +53,7 @@ def witness_prose(witness: Witness) -> Prose:
         less = (" less ", _short(witness.decay), " ", Atom("theta"), "/", Letter("P"))
     return (
         "Witness: for the loss of mathematics.md section 12 at ",
-        Equality(Atom("theta"), Grouped(tuple(_short(float(x)) for x in witness.point))), *at,
+        Atom("theta"), " = (", *point, ")", *values,
         ", the entries ", Grouped((Number(i), Number(j))), " and ", Grouped((Number(j), Number(i))),
         " of the Jacobian of ", *witness.what.parts, *less, " are ", _short(witness.jacobian[0], digits), " and ",
         _short(witness.jacobian[1], digits), "; they differ by ", _short(witness.gap), ".",

@@ -1,10 +1,10 @@
-"""Names and titles of a declaration: those that formulas and every emitted language can carry."""
+"""Names and titles of a declaration: those that formulas and emitted functions can carry.
+
+Whatever else stands in emitted code yields to them, keywords of other languages too: symmem.program.scope.
+"""
 
 from __future__ import annotations
 
-import builtins
-import difflib
-import keyword
 import re
 from collections.abc import Iterable
 
@@ -16,27 +16,12 @@ MAX_NAME = 64
 MAX_TEXT = 500
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_NUMBERED_WORD = re.compile(r"(m|d|hv|way)[0-9]+")
+_DERIVATIVE = re.compile(r"d[0-9]+")
 
 _IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min Abs Sum"
-_IN_EMITTED_CODE = (
-    "hvp out memoryless correction step direction modified_loss preconditioner gradient_map_loss running_loss "
-    "np numpy torch jax jnp math g value kernel vectors scalars learning_rate maximize limit strength every "
-    "target module process_group self params closure state group pow fabs NAN INFINITY NULL EOF errno stdin "
-    "stdout stderr"
-)
-_IN_C = (
-    "auto break case char const continue default do double else enum extern float for goto if inline int "
-    "long register restrict return short signed sizeof static struct switch typedef union unsigned void "
-    "volatile while bool true false alignas alignof constexpr nullptr static_assert thread_local typeof asm "
-    "main "
-    # and those that C++ adds: it includes the headers
-    "catch class delete explicit export friend mutable namespace new operator private protected public template "
-    "this throw typeid typename using virtual wchar_t decltype noexcept"
-)
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
-_EMITTED_WORDS = frozenset(_IN_EMITTED_CODE.split())
-_C_KEYWORDS = frozenset(_IN_C.split())
+_ARGUMENTS = frozenset({"hvp", "out"})
+"""What emitted functions take beside the parameters, by these names; all other names in emitted code yield."""
 
 
 def check_name(name: object) -> str:
@@ -81,6 +66,8 @@ def check_title(title: object) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """``; did you mean x?``, or nothing."""
+    import difflib  # noqa: PLC0415  # for mistakes alone, and not cheap
+
     nearest = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
@@ -90,15 +77,8 @@ def _reason(name: str) -> str | None:
         return "a known function"
     if name in _FORMULA_WORDS or MOMENTUM_NAME.fullmatch(name) or CONTRACTION_NAME.fullmatch(name):
         return "reserved in formulas"
-    if (
-        name in _EMITTED_WORDS
-        or _NUMBERED_WORD.fullmatch(name)
-        or "_jvp" in name
-        or name.endswith("_potential")
-    ):
-        return "reserved in emitted code"
-    if keyword.iskeyword(name) or name in _C_KEYWORDS:
-        return "a keyword of Python, C or C++"
-    if hasattr(builtins, name):
-        return "a built-in name of Python"
+    if "_jvp" in name or name.endswith("_potential"):
+        return "reserved in formulas, for derivatives and potentials of functions"
+    if name in _ARGUMENTS or _DERIVATIVE.fullmatch(name):
+        return "an argument of emitted functions"
     return None

@@ -8,11 +8,10 @@ asked for is None.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from symmem.algebra.atoms import LR, STEP
-from symmem.algebra.results import Advice, Assumption, Missing, Sentence
+from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
@@ -26,6 +25,7 @@ from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEqu
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
+from symmem.records import record
 
 At = int | Literal["n", "limit"]
 """The step at which the iteration is told: a number, symbolic n (with the limit), or the limit alone."""
@@ -38,7 +38,7 @@ FINITE_ORDER = 2
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Account:
     """What is told about one optimizer to one order in h, in this order."""
 
@@ -54,6 +54,8 @@ class Account:
     start: StartShift | Missing | None = None
     quadratic: Quadratic | None = None
     assumptions: tuple[Assumption, ...] = ()
+    conclusions: tuple[Conclusion, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
     lemma: Lemma | None = None
 
 
@@ -83,6 +85,8 @@ def account_of(
         start=when(Part.START, lambda: _start(derivation)),
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
+        conclusions=when(Part.ASSUMPTIONS, lambda: derivation.conclusions) or (),
+        unknown=when(Part.ASSUMPTIONS, lambda: derivation.unknown) or (),
         lemma=when(Part.LEMMA, lambda: _lemma(derivation)),
     )
 
@@ -155,6 +159,7 @@ def _start(derivation: Derivation) -> StartShift | Missing:
 
 def _lemma(derivation: Derivation) -> Lemma:
     method = derivation.method
-    first = finite_correction(method)
+    update, first = _demanded(derivation.F), finite_correction(method)
+    _demanded(derivation.M if derivation.order <= FINITE_ORDER else update)
     coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
-    return Lemma(derivation.F, first, coefficients, steps(method))
+    return Lemma(update, first, coefficients, steps(method))

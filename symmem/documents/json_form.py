@@ -58,7 +58,9 @@ def json_data(account: Account) -> dict[str, Any]:
         "modified_loss": loss_data(account.modified_loss, spelling),
         "gradient_map_loss": map_loss_data(account.gradient_map_loss, spelling),
         "shift": _all(start.shifts, spelling) if isinstance(start, StartShift) else None,
-        "assumptions": [str(assumption) for assumption in account.assumptions],
+        "assumptions": [str(each) for each in account.assumptions],
+        "conclusions": [str(each) for each in account.conclusions],
+        "unknown": [str(each) for each in account.unknown],
     }
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)

@@ -6,7 +6,7 @@ Nothing is written here in any alphabet: each rendering spells the mathematics i
 from __future__ import annotations
 
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
-from symmem.algebra.results import Advice, Assumption, Missing, Part, Sentence
+from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Part, Sentence, Unknown
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.notation.decimals import shown
@@ -45,9 +45,10 @@ def missing_prose(missing: Missing) -> Prose:
     return tuple(parts)
 
 
-def assumption_prose(assumption: Assumption) -> Prose:
-    """The sentence of an assumption; a warning says that it is one."""
-    return (*(("warning: ",) if assumption.warning else ()), *assumption.sentence.parts)
+def stated(record: Assumption | Conclusion | Unknown) -> Prose:
+    """The sentence of what is assumed, concluded or not known; a warning says that it is one."""
+    warned = isinstance(record, Unknown) and record.warning
+    return (*(("warning: ",) if warned else ()), *record.sentence.parts)
 
 
 def step_of(inside: Formula) -> Formula:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr
 
 from symmem.algebra.results import Missing
 from symmem.documents.prose import Prose, missing_prose
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Equation:
     """``label = value``; long numbers in the value are rounded."""
 
@@ -20,7 +19,7 @@ class Equation:
     value: Expr
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Section:
     """A title, an explanation in words, equations, and notes below them."""
 

@@ -12,7 +12,7 @@ from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
-from symmem.documents.prose import Prose, assumption_prose, bracketed_step
+from symmem.documents.prose import Prose, bracketed_step, stated
 from symmem.documents.section import Equation, Section, absent, equations
 from symmem.documents.verdict_prose import flow_prose
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
@@ -53,9 +53,17 @@ def sections(account: Account) -> tuple[Section, ...]:
         _start_section(account.start),
         _quadratic_section(account.quadratic),
     )
-    notes = tuple(map(assumption_prose, account.assumptions))
-    assumptions = (Section("Assumptions", notes=notes),) if notes else ()
-    return (*(section for section in found if section is not None), *assumptions)
+    return (*(section for section in found if section is not None), *stated_sections(account))
+
+
+def stated_sections(account: Account) -> tuple[Section, ...]:
+    """What is assumed, concluded and not known: three lists, those that are not empty."""
+    lists = (
+        ("Assumptions", account.assumptions),
+        ("Conclusions", account.conclusions),
+        ("Not known", account.unknown),
+    )
+    return tuple(Section(title, notes=tuple(map(stated, records))) for title, records in lists if records)
 
 
 def iteration_section(account: Account) -> Section | None:

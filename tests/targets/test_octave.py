@@ -3,60 +3,20 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import probe
 import pytest
+from octave_probe import needs_octave, probe_functions, run, settings
 from truth import LR, ZOO, literal_of, load, number_of
 
 from symmem.targets.registry import TARGETS
-from symmem.verification.ridges import mixing
 
-OCTAVE = shutil.which("octave-cli")
 ORDER_TWO = ("heavyball", "nesterov", "adamw", "rmsprop", "signum", "lion-k")
 CASES = [(name, 1) for name in ZOO] + [(name, 2) for name in ORDER_TWO]
 TOLERANCE = {"double": 3e-13, "single": 2e-5}
 FUNCTIONS = ("memoryless", "correction", "step")
-
-needs_octave = pytest.mark.skipif(OCTAVE is None, reason="octave-cli is not installed: tools/install.sh")
-
-
-def run(script: str, folder: Path) -> str:
-    (folder / "driver.m").write_text(script)
-    command = [str(OCTAVE), "--quiet", "--norc", "driver.m"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def matrix(rows: object) -> str:
-    return "[" + "; ".join(" ".join(repr(float(entry)) for entry in row) for row in rows) + "]"
-
-
-def probe_functions() -> list[str]:
-    """The probe loss at the probe point: its gradient, Hessian and third derivative are constants there."""
-    units = np.eye(3)
-    gradient = probe.contraction(probe.THETA64)
-    hessian = [probe.contraction(probe.THETA64, unit) for unit in units]
-    third = [[probe.contraction(probe.THETA64, u, v) for v in units] for u in units]
-    lines = [f"theta = {matrix([probe.THETA64])}';", f"G = {matrix([gradient])}';", f"H = {matrix(hessian)};"]
-    lines += [f"T{k} = {matrix(rows)};" for k, rows in enumerate(third, start=1)]
-    return [
-        *lines,
-        "grad = @(x) G;",
-        "hvp = @(x, v) H * double(v);",
-        "d3 = @(x, u, v) (double(u(1))*T1 + double(u(2))*T2 + double(u(3))*T3)' * double(v);",
-        f"loss = @(x) {probe.loss_value(probe.THETA64)!r};",
-        f"A = {matrix(mixing(4, 3))};",
-        "gradK = @(x) A' * (tanh(A*double(x)) + cos(A*double(x)));",
-        "slope = @(y) 1 - tanh(y).^2 - sin(y);",
-        "bend = @(y) -2*tanh(y).*(1 - tanh(y).^2) - cos(y);",
-        "gradK_jvp = @(x, v) A' * (slope(A*double(x)) .* (A*double(v)));",
-        "gradK_jvp2 = @(x, u, v) A' * (bend(A*double(x)) .* (A*double(u)) .* (A*double(v)));",
-    ]
 
 
 def given(name: str, order: int, function: str) -> list[str]:
@@ -69,10 +29,6 @@ def given(name: str, order: int, function: str) -> list[str]:
         *higher,
         *(each + suffix for each in opaque for suffix in ("", "_jvp", "_jvp2")[: order + 1]),
     ]
-
-
-def settings(values: dict[str, float]) -> str:
-    return "".join(f", '{key}', {value!r}" for key, value in values.items())
 
 
 def calls(name: str, order: int) -> list[str]:
@@ -91,29 +47,22 @@ def calls(name: str, order: int) -> list[str]:
     return lines
 
 
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+@needs_octave
+def test_values(tmp_path: Path) -> None:
     """One process for all optimizers."""
-    folder = tmp_path_factory.mktemp("octave")
     script = probe_functions()
     for name, order in CASES:
         text = TARGETS["octave"].source(probe.derivation(name, order))
-        (folder / f"symmem_{name.replace('-', '_')}_{order}.m").write_text(text)
+        (tmp_path / f"symmem_{name.replace('-', '_')}_{order}.m").write_text(text)
         script += calls(name, order)
-    return run("\n".join(script), folder).splitlines()
-
-
-@needs_octave
-@pytest.mark.parametrize(("name", "order"), CASES)
-def test_values(name: str, order: int, printed: list[str]) -> None:
-    start = CASES.index((name, order)) * len(TOLERANCE) * len(probe.STEPS) * len(FUNCTIONS)
-    rows = iter(printed[start:])
-    for tolerance in TOLERANCE.values():
-        for n in probe.STEPS:
-            exact = probe.truth(name, order, n)
-            for function in FUNCTIONS:
-                found = np.array([float(entry) for entry in next(rows).split()])
-                assert exact[function].error(found) < tolerance, (function, n)
+    rows = iter(run(script, tmp_path).splitlines())
+    for name, order in CASES:
+        for tolerance in TOLERANCE.values():
+            for n in probe.STEPS:
+                exact = probe.truth(name, order, n)
+                for function in FUNCTIONS:
+                    found = np.array([float(entry) for entry in next(rows).split()])
+                    assert exact[function].error(found) < tolerance, (name, order, function, n)
 
 
 LOSSES = [("heavyball", 1), ("adamw", 1), ("lion", 1), ("heavyball", 2)]
@@ -137,9 +86,7 @@ def test_modified_losses(tmp_path: Path) -> None:
             script.append(f"printf('%.17g\\n', made.decay({(rate + values).removeprefix(', ')}));")
             expected.append(number_of(loss.decay, literal)[:1])
         script.append(f"assert(strcmp(made.MODIFIED_LOSS, '{loss.regime}'));")
-    found = [
-        [float(entry) for entry in line.split()] for line in run("\n".join(script), tmp_path).splitlines()
-    ]
+    found = [[float(entry) for entry in line.split()] for line in run(script, tmp_path).splitlines()]
     for row, exact in zip(found, expected, strict=True):
         np.testing.assert_allclose(row, [float(entry) for entry in exact], rtol=1e-12)
 
@@ -169,7 +116,7 @@ REFUSED = [
 def test_what_is_refused(call: str, words: str, refusals: Path) -> None:
     script = ["made = symmem_adamw(); higher = symmem_heavyball();", *probe_functions()]
     script.append(f"try, {call}; printf('no error'); catch e, printf('%s', e.message); end")
-    said = run("\n".join(script), refusals)
+    said = run(script, refusals)
     assert re.search(words, said), said
 
 
@@ -193,4 +140,4 @@ def test_settings_in_a_struct_and_arrays_of_any_size(refusals: Path) -> None:
         "assert(isequal(made.step(x, cube, hvp, 'lr', 1), made.step(x, cube, hvp, 'lr', 1, 'n', Inf)));",
         "assert(strcmp(class(made.step(int8(x), cube, hvp, 'lr', 1)), 'double'));",
     ]
-    run("\n".join(script), refusals)
+    run(script, refusals)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import keyword
 from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
+from symmem.notation.decimals import decimal
 from symmem.program.lowering import lower
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
@@ -13,7 +15,7 @@ from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
-from symmem.targets.python.surfaces import contractions, defaults
+from symmem.targets.python.surfaces import contractions
 from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {
@@ -58,6 +60,7 @@ class JaxWriter(PythonWriter):
     """Sums over past steps are loops that the compiler sees; their bounds may be traced."""
 
     def loop(self, loop: Loop) -> list[str]:
+        """The loop as a function of the index and of what was added so far, run by ``lax.fori_loop``."""
         start = "0.0" if loop.is_scalar else "_zeros(theta)"
         result, term = self._name(loop.result), self._name(loop.term)
         name = self._name(Internal(f"add_{loop.result}"))
@@ -93,14 +96,17 @@ _CLAIM = (
 
 
 def _transformation(program: Program) -> list[str]:
-    """The function that makes an optax transformation of the parameters."""
-    functions = tuple(function.name for function in program.optimizer.functions)
+    """The function that makes an optax transformation of the parameters; here they yield to optax's own words."""
+    given = [function.name for function in program.optimizer.functions]
+    scope = Scope([*program.parameters, *given], words=("learning_rate", "limit", *keyword.kwlist))
+    functions = tuple(map(scope.kept, given))
     limit = not isinstance(program["correction"].finite, Routine)
     positional = [*functions, "learning_rate=1e-3"]
     name = f"memoryless_{program.optimizer.name.replace('-', '_')}"
-    head = signature(name, [*positional, "*", *defaults(program), f"limit={limit}"])
+    settings = [f"{scope.kept(each.name)}={decimal(each.default)}" for each in program.optimizer.parameters]
+    head = signature(name, [*positional, "*", *settings, f"limit={limit}"])
     order = f"{len(contractions(program.order))}"
-    values = Group(tuple(f'"{each}": {each}' for each in program.parameters), "{}")
+    values = Group(tuple(f'"{each}": {scope.kept(each)}' for each in program.parameters), "{}")
     arguments: list[Argument] = ["_UPDATE", order, "learning_rate", "limit", Group(functions), values]
     body = call("return ", "_transformation", arguments, WIDTH - len(INDENT))
     return [*head, *indented([*_CLAIM, *body])]

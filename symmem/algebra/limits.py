@@ -12,17 +12,25 @@ from symmem.algebra.sums import NoLimitError
 def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr:
     """The limit n -> infinity of a scalar, by the field or by the continuity of its parts."""
     element = scalars.field.read(scalar)
+    reason: NoLimitError | None
     try:
         if element is not None:
             return scalars.write(scalars.limit(element))
-        reason = NoLimitError("it grows without bound, or its parts do")
+        reason = None
     except NoLimitError as found:
         # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
         reason = found
     value = _limit_by_parts(scalar, scalars)
     if value.has(nan, zoo, oo, AccumBounds):
-        raise reason
+        raise reason or NoLimitError(_why(value))
     return scalars.tidy(value)
+
+
+def _why(value: Expr) -> str:
+    """What is wrong with the value at the limits of the parts; oo*0 may be anything, also 0."""
+    if value.has(AccumBounds):
+        return "it does not settle"
+    return "the limits of its parts do not tell it" if value.has(nan) else "it grows without bound"
 
 
 def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:

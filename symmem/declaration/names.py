@@ -5,7 +5,6 @@ Whatever else stands in emitted code yields to them, keywords of other languages
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import re
 from collections.abc import Iterable
@@ -68,6 +67,8 @@ def check_title(title: object) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """``; did you mean x?``, or nothing."""
+    import difflib  # noqa: PLC0415  # for mistakes alone, and not cheap
+
     by_letters = {name.casefold(): name for name in known}
     nearest = difflib.get_close_matches(word.casefold(), list(by_letters), n=1)
     return f"; did you mean {by_letters[nearest[0]]}?" if nearest else ""

@@ -5,6 +5,7 @@ Each check raises a DeclarationError of one line that names the entry, the cause
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, mo
 from symmem.declaration import bounded, hints
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
+from symmem.declaration.steps_without_value import check_factor
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def validate(optimizer: Optimizer) -> None:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}"):
             _check_decay(optimizer, momentum.beta)
-            _check_factor(optimizer, momentum.b)
+            check_factor(momentum.b, _defaults(optimizer))
     for entry, expression in entries(optimizer):
         if entry.split()[-1] in ("phi", "g"):
             with _place(entry):
@@ -184,14 +186,6 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
         raise DeclarationError(f"beta: {value} is outside [0, 1){written}; {way_out}")
 
 
-def _check_factor(optimizer: Optimizer, b: Expr) -> None:
-    for step in range(3):
-        try:
-            bounded.substitute(b, {**_defaults(optimizer), STEP: Integer(step)})
-        except DeclarationError as error:
-            raise error.within(f"b: at n = {step} and the default values") from None
-
-
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:
     """Two points in general position for theta, grad and the momentum variables."""
     vectors = [THETA, GRAD, *(momentum_symbol(k) for k in range(1, len(optimizer.momentum) + 1))]
@@ -259,14 +253,20 @@ def _check_torch(optimizer: Optimizer) -> None:
     if optimizer.torch is None:
         return
     parameters = [parameter.name for parameter in optimizer.parameters]
+    spelled = [name for value in optimizer.torch.arguments.values() for name in _listed(value)]
     for key, value in optimizer.torch.arguments.items():
         _check_identifier("arguments", key)
-        for name in (value,) if isinstance(value, str) else value:
+        for name in _listed(value):
+            if spelled.count(name) > 1:
+                raise DeclarationError(f"torch: arguments: {key}: {quote(name)} stands twice; name it once")
             if name not in parameters:
                 hint = f"{', '.join(parameters)}{suggestion(name, parameters)}"
                 raise DeclarationError(
                     f"torch: arguments: {key}: {quote(name)} is not a parameter; known are {hint}"
                 )
+        if key == "lr" or (key in parameters and key not in spelled):
+            taken = "the learning rate" if key == "lr" else f"the parameter {key}"
+            raise DeclarationError(f"torch: arguments: {key} is {taken}; use another name")
     variables = [momentum_symbol(position).name for position in range(1, len(optimizer.momentum) + 1)]
     for key, value in optimizer.torch.state.items():
         if key not in variables:
@@ -281,8 +281,14 @@ def _check_torch(optimizer: Optimizer) -> None:
         _check_identifier("options", key)
 
 
+def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
 def _check_identifier(entry: str, word: object) -> None:
     if not isinstance(word, str) or not word.isascii() or not word.isidentifier() or len(word) > MAX_MOMENTUM:
         raise DeclarationError(
             f"torch: {entry}: {quote(word)} is not a Python name; write it as in torch.optim"
         )
+    if keyword.iskeyword(word):
+        raise DeclarationError(f"torch: {entry}: {quote(word)} is a keyword of Python; choose another name")

@@ -16,7 +16,7 @@ The worked example, decay 0:  ``S = L + h kappa K(g) + h^2 kappa (kappa + 1/2) v
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import factorial
 
@@ -33,6 +33,7 @@ from symmem.derivation.gradient_map import GradientMap, gradient_map
 from symmem.derivation.scalar_writing import gathered
 from symmem.method.geometric import Geometric
 from symmem.method.method import Method
+from symmem.records import record
 
 Degrees = tuple[int, int]
 """The powers of t and of h."""
@@ -44,7 +45,7 @@ PREVIOUS = Symbol("previous")
 """The modified loss at the iterate before."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GradientMapLoss:
     """The method is ``theta <- (1 - h decay) theta - h grad K(grad S)``: its potential S to the power ``order`` of h.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr, S
 
 from symmem.algebra.results import EXACT, Bound, Regime, Sentence
 from symmem.derivation.witness import Witness
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ModifiedLoss:
     """``theta <- theta - h P grad(potential) - h decay theta`` is the memoryless step to the order in h.
 
@@ -29,7 +28,7 @@ class ModifiedLoss:
         return self.regime.bound
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Obstruction:
     """No potential: the terms that stand against it, at which order in h, and the reason.
 

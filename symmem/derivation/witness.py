@@ -11,7 +11,6 @@ Worked example: with P = 1 the field (y, 0) has ``A = (dF_x/dy - dF_y/dx)/2 = 1/
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 import mpmath
@@ -21,13 +20,14 @@ from sympy import Expr, Rational, Symbol
 from symmem.algebra.atoms import THETA, slot
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.probe import DIGITS, Probe, Ridges, Vector
+from symmem.records import record
 
 DIMENSIONS = 3
 NEGLIGIBLE = mpf(10) ** -30
 """Of the size of the Jacobians: what remains of a zero after rounding in 50 digits is far smaller."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Witness:
     """At ``point``, with the loss of :mod:`symmem.algebra.probe`, the entries i, j of the Jacobian differ by ``gap``.
 

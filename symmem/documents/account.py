@@ -8,7 +8,6 @@ asked for is None.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from symmem.algebra.atoms import LR, STEP
@@ -25,6 +24,7 @@ from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEqu
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
+from symmem.records import record
 
 At = int | Literal["n", "limit"]
 """The step at which the iteration is told: a number, symbolic n (with the limit), or the limit alone."""
@@ -37,7 +37,7 @@ FINITE_ORDER = 2
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Account:
     """What is told about one optimizer to one order in h, in this order."""
 
@@ -158,6 +158,7 @@ def _start(derivation: Derivation) -> StartShift | Missing:
 
 def _lemma(derivation: Derivation) -> Lemma:
     method = derivation.method
-    first = finite_correction(method)
+    update, first = _demanded(derivation.F), finite_correction(method)
+    _demanded(derivation.M if derivation.order <= FINITE_ORDER else update)
     coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
-    return Lemma(derivation.F, first, coefficients, steps(method))
+    return Lemma(update, first, coefficients, steps(method))

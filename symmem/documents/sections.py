@@ -5,8 +5,6 @@ A section holds sentences and equations; how they are spelled is the rendering's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Add, Expr
 
 from symmem.algebra.atoms import LR
@@ -38,11 +36,12 @@ from symmem.notation.statement import (
     series,
     times,
 )
+from symmem.records import record
 
 F, M, MU = Letter("F"), Letter("M"), Letter("mu")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Equation:
     """``label = value``; long numbers in the value are rounded."""
 
@@ -50,7 +49,7 @@ class Equation:
     value: Expr
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Section:
     """A title, an explanation in words, equations, and notes below them."""
 

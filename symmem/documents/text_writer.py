@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr
 
 from symmem.declaration.optimizer import Optimizer
@@ -12,9 +10,10 @@ from symmem.documents.prose import Prose
 from symmem.documents.sections import Section
 from symmem.documents.spelling import Spelling
 from symmem.notation.writable import Writable
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TextWriter:
     """Writes in one style what one spelling says."""
 

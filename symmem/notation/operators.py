@@ -10,7 +10,7 @@ Each is linear in its slots, so the scalars of the slots are written in front:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sympy import Add, Expr, Function, Mul, S
 from sympy.core.function import AppliedUndef
@@ -39,11 +39,12 @@ from symmem.notation.formula import (
 )
 from symmem.notation.ordering import Order
 from symmem.notation.symbols import Functions
+from symmem.records import record
 
 HESSIAN = Function("D2L")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class OperatorReader(ABC):
     """Reads operators; how sums and whole expressions are read is structure.py's."""
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from symmem.records import record
 
 Functions = Mapping[str, tuple[str, str | None]]
 """Opaque functions: name -> (LaTeX, name of the potential or None)."""
@@ -78,7 +80,7 @@ def subscript(text: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Glyphs:
     """The operators in a line of text."""
 
@@ -119,7 +121,7 @@ LETTERS: Mapping[str, str] = {
 """The letters of the theory in LaTeX; one that is not here, such as P, is spelled by its name."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Macros:
     """The symbols and operators in LaTeX: standard amsmath; an author may pass other ones."""
 
@@ -139,7 +141,7 @@ class Macros:
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Speller:
     """Spells the atoms: parameters by their declared LaTeX, the rest by the tables above."""
 

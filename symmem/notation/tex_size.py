@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from symmem.records import record
 
 SCRIPT_WIDTH, SCRIPT_HEIGHT = 0.8, 0.7
 """The size of scripts: seven tenths, in a design that is wider for its size."""
@@ -43,7 +44,7 @@ _WORD = re.compile(r"\\[A-Za-z]+")
 _FLAT = frozenset("+-=,/")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Extent:
     """Width and total height in ems."""
 

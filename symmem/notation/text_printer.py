@@ -5,8 +5,6 @@ Fractions are written on the line, a/(b c), so a factor behind a fraction is set
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from symmem.notation.formula import (
     Absolute,
     Atom,
@@ -36,13 +34,14 @@ from symmem.notation.layout import Cat, Doc, Fill, Item, flat
 from symmem.notation.statement import Letter
 from symmem.notation.statement_text import statement_text
 from symmem.notation.symbols import Glyphs, Speller, subscript, superscript
+from symmem.records import record
 
 
 def _around(left: str, body: Doc, right: str) -> Doc:
     return Cat((left, body, right))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TextPrinter:
     """A Formula as lines of text, in Unicode or ASCII."""
 

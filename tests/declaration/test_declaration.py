@@ -50,7 +50,7 @@ beta = "0.1"
 b = "1"
 
 [torch]
-arguments = { betas = ["beta", "eps"], eps = "eps" }
+arguments = { betas = ["beta"], eps = "eps" }
 state = { m1 = "exp_avg" }
 """
 
@@ -87,7 +87,7 @@ def test_a_file_is_read_exactly() -> None:
         Parameter("eps", Rational(1, 10**8), r"\mathrm{eps}", Interval(0, oo, True, True)),
     )
     assert optimizer.functions == (VectorFunction("gradK", r"\nabla K", "K"),)
-    assert optimizer.torch == TorchSpelling({"betas": ("beta", "eps"), "eps": "eps"}, {"m1": "exp_avg"})
+    assert optimizer.torch == TorchSpelling({"betas": ("beta",), "eps": "eps"}, {"m1": "exp_avg"})
     assert (optimizer.name, optimizer.title, optimizer.reference) == ("mine", "Mine", "Someone 2020")
     assert optimizer.source == "mine.toml"
     assert optimizer.symbols == {"beta": r"\beta", "eps": r"\mathrm{eps}"}

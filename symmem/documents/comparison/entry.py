@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr
 
 from symmem.algebra.results import Missing
@@ -14,13 +12,14 @@ from symmem.documents.prose import Prose, missing_prose
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula
 from symmem.notation.statement import Letter
+from symmem.records import record
 
 PARTS = frozenset((Part.LIMIT, Part.LOSS, Part.SIGN))
 """What a comparison tells."""
 DEPENDS = "at the default parameters, on which it depends"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Entry:
     """One optimizer of a comparison: what is shown of its account."""
 

@@ -5,14 +5,13 @@ r"""The macros of everything that is emitted for a paper: the one place where an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from symmem.notation.symbols import LETTERS, Macros
+from symmem.records import record
 
 FILE = "symmem-macros.tex"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Macro:
     """One macro of the notation, and what it stands for."""
 

@@ -15,7 +15,7 @@ from symmem.documents.paper.example import example, functions, parameters, table
 from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
-from symmem.documents.parts import SETTLED, Part
+from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.prose import stated
 from symmem.documents.spelling import Spelling
 from symmem.output.rendering import render
@@ -74,6 +74,7 @@ def _section(account: Account) -> dict[str, object]:
         "update": writer.inline(optimizer.phi),
         "assumptions": [writer.sentence(stated(each)) for each in account.assumptions],
         "unknown": [writer.sentence(stated(each)) for each in account.unknown],
+        "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
         "warned": any(each.warning for each in account.unknown),
         **lemma(account.lemma, optimizer, writer),
         "proof": proof(account.lemma, writer),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import AccumBounds, Expr, Pow, S, nan, oo, zoo
+from sympy import AccumBounds, Expr, Pow, S, exp, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.results import Missing, Sentence
@@ -37,6 +37,14 @@ def _why(value: Expr) -> str:
     return "the limits of its parts do not tell it" if value.has(nan) else "it grows without bound"
 
 
+def exponential_slope(scalar: Expr) -> Expr | None:
+    """The c of ``exp(c n + d)``; None where the exponent is not linear in n."""
+    exponent = scalar.args[0].expand()
+    slope = exponent.coeff(STEP, 1)
+    is_linear = STEP not in slope.free_symbols and STEP not in (exponent - slope * STEP).free_symbols
+    return slope if is_linear else None
+
+
 def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
     """The value at the limits of the parts; infinities are kept for the caller to judge."""
     if scalar == STEP:
@@ -46,8 +54,13 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
     found = _limit_in_field(scalar, scalars)
     if found is not None and not isinstance(found, Missing):
         return found
+    slope = exponential_slope(scalar) if isinstance(scalar, exp) else None
+    if slope is not None and exp(slope) in scalars.vanishing:
+        return S.Zero
     parts = [_limit_by_parts(part, scalars) for part in scalar.args]
     if isinstance(scalar, Pow) and parts[1] == oo and parts[0] in scalars.vanishing:
+        return S.Zero
+    if isinstance(scalar, Pow) and parts[1] == -oo and 1 / parts[0] in scalars.vanishing:
         return S.Zero
     value: Expr = scalar.func(*parts)
     return value

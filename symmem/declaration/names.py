@@ -68,8 +68,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """``; did you mean x?``, or nothing."""
     import difflib  # noqa: PLC0415  # for mistakes alone, and not cheap
 
-    nearest = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {nearest[0]}?" if nearest else ""
+    by_letters = {name.casefold(): name for name in known}
+    nearest = difflib.get_close_matches(word.casefold(), list(by_letters), n=1)
+    return f"; did you mean {by_letters[nearest[0]]}?" if nearest else ""
 
 
 def _reason(name: str) -> str | None:

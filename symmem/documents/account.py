@@ -114,6 +114,8 @@ def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing
     """The iteration at a step whose exact numbers can be computed."""
     optimizer = derivation.optimizer
     powers = [part for variable in optimizer.momentum for part in (variable.beta**STEP, variable.b)]
+    if derivation.order <= FINITE_ORDER and not isinstance(derivation.M, Missing):
+        powers = [derivation.F, derivation.M]  # what the step is put into, and nothing else
     most = (derivation.order + 1) * max(power_digits(part, step) for part in powers)
     if most > MOST_POWER_DIGITS:
         reason = (

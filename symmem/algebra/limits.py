@@ -12,19 +12,29 @@ from symmem.algebra.scalars import Scalars
 def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr | Missing:
     """The limit n -> infinity of a scalar, by the field or by the continuity of its parts."""
     found = _limit_in_field(scalar, scalars)
-    if not isinstance(found, Missing):
+    if found is not None and not isinstance(found, Missing):
         return found
     # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
     value = _limit_by_parts(scalar, scalars)
-    return found if value.has(nan, zoo, oo, -oo, AccumBounds) else scalars.tidy(value)
+    if value.has(nan, zoo, oo, -oo, AccumBounds):
+        return found or Missing(Sentence.of(_why(value)))
+    return scalars.tidy(value)
 
 
-def _limit_in_field(scalar: Expr, scalars: Scalars) -> Expr | Missing:
+def _limit_in_field(scalar: Expr, scalars: Scalars) -> Expr | Missing | None:
+    """None where the scalar is not in the field."""
     element = scalars.field.read(scalar)
     if element is None:
-        return Missing(Sentence.of("it grows without bound, or its parts do"))
+        return None
     limit = scalars.limit(element)
     return limit if isinstance(limit, Missing) else scalars.write(limit)
+
+
+def _why(value: Expr) -> str:
+    """What is wrong with the value at the limits of the parts; oo*0 may be anything, also 0."""
+    if value.has(AccumBounds):
+        return "it does not settle"
+    return "the limits of its parts do not tell it" if value.has(nan) else "it grows without bound"
 
 
 def exponential_slope(scalar: Expr) -> Expr | None:
@@ -42,7 +52,7 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
     if STEP not in scalar.free_symbols:
         return scalar
     found = _limit_in_field(scalar, scalars)
-    if not isinstance(found, Missing):
+    if found is not None and not isinstance(found, Missing):
         return found
     slope = exponential_slope(scalar) if isinstance(scalar, exp) else None
     if slope is not None and exp(slope) in scalars.vanishing:

@@ -1,4 +1,4 @@
-"""Two thousand inputs that nobody would write: each ends in a result or in one line (tools/fuzz.py; make fuzz runs more)."""
+"""Two thousand inputs that nobody would write: each ends in a result or in one line (make fuzz runs more)."""
 
 from __future__ import annotations
 

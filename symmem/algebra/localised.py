@@ -35,6 +35,7 @@ class Localised:
 
     @cached_property
     def names(self) -> dict[Symbol, Symbol]:
+        """The symbols of the expression with those that stand for them here."""
         return dict(self.symbols)
 
     def terms(self, polynomial: Polynomial) -> Terms:

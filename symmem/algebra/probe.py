@@ -31,6 +31,7 @@ class Ridges:
     rows: tuple[Vector, ...]
 
     def value(self, point: Vector) -> mpf:
+        """The loss itself: the sum of its ridges."""
         return mpmath.fsum(_profile(dot(row, point), 0) for row in self.rows)
 
     def tensor(self, point: Vector, directions: Sequence[Vector]) -> Vector:
@@ -51,6 +52,7 @@ def _profile(x: mpf, order: int) -> mpf:
 
 
 def dot(left: Sequence[mpf], right: Sequence[mpf]) -> mpf:
+    """The Euclidean product, rounded once."""
     return mpmath.fdot(left, right)
 
 
@@ -77,6 +79,7 @@ class Probe:
         return self._known[expression]
 
     def vector(self, expression: Expr) -> Vector:
+        """The value as a vector: a scalar stands for the vector that has it in every entry."""
         value = self.value(expression)
         return value if isinstance(value, tuple) else (value,) * len(self.point)
 

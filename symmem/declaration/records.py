@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -18,7 +19,7 @@ from symmem.declaration.tex import check_latex, latex_of_name
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
 
-Formula = str | int | Fraction | Expr
+Formula = str | int | float | Decimal | Fraction | Expr
 """What an expression may be given as; text goes through the safe parser."""
 
 
@@ -122,7 +123,7 @@ def formula(given: object) -> Expr:
     """An expression of the language; opaque functions pass, since only the optimizer knows them."""
     if isinstance(given, str):
         return parse(given, called_names(given))
-    if isinstance(given, (int, Fraction)) and not isinstance(given, bool):
+    if isinstance(given, (int, float, Decimal, Fraction)) and not isinstance(given, bool):
         return exact_number(given)
     if isinstance(given, Expr):
         return bounded.plain(given)

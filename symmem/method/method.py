@@ -82,6 +82,7 @@ class Method:
 
     @cached_property
     def is_linear(self) -> bool:
+        """Is ``Phi = sum_l a_l m_l`` with scalars a_l?"""
         symbols = [channel.symbol for channel in self.channels]
         slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
         # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.

@@ -36,6 +36,7 @@ class Mixture(Kernel):
 
     @property
     def remembered(self) -> Kernel:
+        """The sum of those parts that reach into the past."""
         kept = tuple(part for part in self.parts if part.has_memory)
         return kept[0] if len(kept) == 1 else Mixture(kept)
 

@@ -12,6 +12,7 @@ from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, 
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import example, functions, parameters, table
+from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
@@ -87,6 +88,7 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     return {
         "limit": consequences.limit(account.limit, name, writer),
         "modified_loss": consequences.modified_loss(loss, name, writer),
+        "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
         "start": consequences.start(account.start, name, writer),
     }

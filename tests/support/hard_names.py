@@ -39,12 +39,12 @@ def is_accepted(name: str) -> bool:
 
 
 @cache
-def derivation_of(chosen: tuple[str, ...], *, near: bool = False) -> Derivation:
+def derivation_of(chosen: tuple[str, ...], *, near: bool = False, label: str = "odd") -> Derivation:
     """Each name stands in a number; the near ones also by themselves in an entrywise function."""
     weighted = " + ".join(f"{position % 3 + 1}*{name}" for position, name in enumerate(chosen))
     by_itself = "".join(f" + tanh({name}*m2)" for name in chosen if near or chosen == NEAR)
     optimizer = symmem.Optimizer(
-        name="odd",
+        name=label,
         phi=f"m1/sqrt(m1**2 + 1) + m2 + m3{by_itself}",
         momentum=[
             symmem.Momentum("grad", "1/2", "(1/2)/(1 - (1/2)**(n + 1))"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
-from symmem.program.program import Need
+from symmem.program.program import Need, Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers, copied
@@ -47,7 +47,11 @@ def spelling(scope: Scope) -> Spelling:
 
 def numpy_module(derivation: Derivation) -> str:
     """The NumPy module of a derivation."""
-    program = lower(derivation)
+    return numpy_text(derivation, lower(derivation))
+
+
+def numpy_text(derivation: Derivation, program: Program) -> str:
+    """The same, where the program is there already."""
     scope = python_scope(program, OUTER)
     writer = PythonWriter(spelling(scope), scope)
     return python_module(derivation, program, TARGET, writer, {"names": copied(HELPERS.file, NAMES)})

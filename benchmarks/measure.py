@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import time
@@ -58,23 +57,6 @@ def seconds(action: Callable[[], object]) -> float:
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
-
-
-def seconds_at_most(patience: int, action: Callable[[], object]) -> float:
-    """The seconds of an action, or ``patience`` where it had to be stopped."""
-
-    def stop(_signal: int, _frame: object) -> None:
-        raise TimeoutError
-
-    previous = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(patience)
-    try:
-        return seconds(action)
-    except TimeoutError:
-        return float(patience)
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
 
 
 def side_by_side(

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from symmem.declaration.optimizer import Momentum, Parameter, VectorFunction
     from symmem.documents.language import D2L, grad, lr, n, theta, total
     from symmem.documents.public import Comparison, Derivation, Optimizer, compare, derive, load, zoo
-    from symmem.errors import DeclarationError, DerivationError, SymmemError
+    from symmem.errors import BudgetError, DeclarationError, DerivationError, SymmemError
     from symmem.targets.registry import emit
+    from symmem.work import budget
 
 __version__ = "0.1.0"
 
 __all__ = [
     "D2L",
+    "BudgetError",
     "Comparison",
     "DeclarationError",
     "Derivation",
@@ -34,6 +36,7 @@ __all__ = [
     "Parameter",
     "SymmemError",
     "VectorFunction",
+    "budget",
     "compare",
     "derive",
     "emit",
@@ -48,10 +51,11 @@ __all__ = [
 
 _PUBLIC = ("Comparison", "Derivation", "Optimizer", "compare", "derive", "load", "zoo")
 _DECLARED = ("Momentum", "Parameter", "VectorFunction")
-_ERRORS = ("DeclarationError", "DerivationError", "SymmemError")
+_ERRORS = ("BudgetError", "DeclarationError", "DerivationError", "SymmemError")
 _ATOMS = ("D2L", "grad", "lr", "n", "theta", "total")
 
 _HOMES = {
+    "budget": "symmem.work",
     "emit": "symmem.targets.registry",
     **dict.fromkeys(_ATOMS, "symmem.documents.language"),
     **dict.fromkeys(_PUBLIC, "symmem.documents.public"),

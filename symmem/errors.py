@@ -29,6 +29,10 @@ class DerivationError(SymmemError):
     """A question that a derivation cannot answer; the message says why, and what can be asked instead."""
 
 
+class BudgetError(SymmemError):
+    """The seconds or the megabytes of a budget are spent; the message says in what, and what can be asked instead."""
+
+
 class CompilerError(SymmemError):
     """A compiler rejected what symmem wrote: a failed check, not bad input."""
 

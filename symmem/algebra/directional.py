@@ -14,6 +14,7 @@ from sympy import Add, Expr, Mul, Pow, S, Symbol, log
 from symmem.algebra.atoms import GRAD, LOSS, THETA, contraction, total
 from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS, Heads, labels_of, operands_of
+from symmem.work import checkpoint
 
 
 def along(direction: Expr) -> dict[Expr, Expr]:
@@ -40,6 +41,7 @@ class _Differentiation:
 
     def of(self, expression: Expr) -> Expr:
         if expression not in self._known:
+            checkpoint("the derivatives of Phi and g")
             self._known[expression] = self._rule(expression)
         return self._known[expression]
 

@@ -8,7 +8,6 @@ Summation and limits are in :mod:`symmem.algebra.sums`; writing back is in :mod:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,11 +15,12 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, sqrt
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.rational import Quotient, RationalField
+from symmem.records import record
 
 INDICES = (STEP, PAST)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ExponentialField:
     """``Q(constants)(n, s, base^n, base^s, ...)``.
 

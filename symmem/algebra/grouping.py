@@ -14,8 +14,9 @@ from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind, 
 from symmem.algebra.passes import collect, distribute, divide_out
 from symmem.algebra.rational import Quotient
 from symmem.algebra.reals import real_product
+from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars, merge
-from symmem.algebra.sums import NoLimitError
+from symmem.work import checkpoint
 
 Rows = dict[Expr, dict[Expr, list[Expr]]]
 """tensor factor -> entrywise factor -> scalars"""
@@ -28,6 +29,7 @@ def group(contributions: Iterable[Expr], scalars: Scalars, *, merge_products: bo
     """
     rows: Rows = {}
     for contribution in contributions:
+        checkpoint("the grouping of the terms")
         for term in terms_of(distribute(collect(contribution, scalars))):
             for part in terms_of(divide_out(term, scalars)):
                 scalar, tensor, entrywise = _split(part)
@@ -50,7 +52,7 @@ def _by_coefficient(rows: dict[Expr, dict[Expr, Expr]], content: Expr, scalars: 
     single = []
     for tensor, row in rows.items():
         if set(row) == {S.One} and tensor != 1:
-            number, core = scalars.split_number(scalars.ratio(row[S.One], content))
+            number, core = scalars.split_number(row[S.One], content)
             shared.setdefault(core, []).append(number * tensor)
         else:
             single.append(_row(tensor, row, content, scalars))
@@ -122,10 +124,7 @@ def _limit_and_transient(piece: Quotient, scalars: Scalars) -> Expr:
     if any(above[position] > 0 for position in positions) and any(
         below[position] > 0 for position in positions
     ):
-        try:
-            limit = scalars.limit(piece)
-        except NoLimitError:
-            return scalars.write(piece)
-        if not limit.is_zero():
+        limit = scalars.limit(piece)
+        if not isinstance(limit, Missing) and not limit.is_zero():
             return scalars.write(limit) + scalars.write(piece - limit)
     return scalars.write(piece)

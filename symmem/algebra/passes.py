@@ -15,6 +15,7 @@ from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, split_scalar, ter
 from symmem.algebra.heads import HEADS
 from symmem.algebra.reals import function_of_sign, real_power, real_product
 from symmem.algebra.scalars import Scalars
+from symmem.work import checkpoint
 
 
 @lru_cache(maxsize=4096)
@@ -22,6 +23,7 @@ def collect(expression: Expr, scalars: Scalars) -> Expr:
     """Bottom-up: every scalar in lowest terms, every sum with one term per vector and its content in front."""
     if not isinstance(expression, Expr) or expression.is_Atom:
         return expression
+    checkpoint("the collection of the terms")
     if is_scalar(expression) and not expression.has(TOTAL):
         return scalars.tidy(expression)
     if isinstance(expression, Add):
@@ -85,6 +87,7 @@ def divide_out(term: Expr, scalars: Scalars) -> Expr:
     """
     done, pending = [], [term]
     while pending:
+        checkpoint("the division of the terms")
         current = pending.pop()
         step = _division_step(current, scalars)
         if step is None:

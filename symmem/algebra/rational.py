@@ -6,7 +6,6 @@ The field behind the exponential-polynomial sums: SymPy's own fields do the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from operator import add, mul
@@ -14,11 +13,14 @@ from typing import Any
 
 from flint import fmpz_mpoly_ctx
 
+from symmem.records import record
+from symmem.work import checkpoint
+
 Polynomial = Any
 """A ``flint.fmpz_mpoly``: python-flint ships no types."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RationalField:
     """``Q(x_1, ..., x_r)``; its elements are :class:`Quotient`."""
 
@@ -113,11 +115,17 @@ class Quotient:
         above, below = self.numerator.degrees(), self.denominator.degrees()
         return any(above[i] > 0 or below[i] > 0 for i in positions)
 
+    def depends_below(self, positions: Sequence[int]) -> bool:
+        """Whether a generator at one of these positions occurs in the denominator."""
+        degrees = self.denominator.degrees()
+        return any(degrees[i] > 0 for i in positions)
+
 
 def quotient(numerator: Polynomial, denominator: Polynomial) -> Quotient:
     """``numerator / denominator`` in lowest terms."""
     if denominator.is_zero():
         raise ZeroDivisionError("division by zero in an exact field")
+    checkpoint("the arithmetic of the coefficients", len(numerator) + len(denominator))
     common = numerator.gcd(denominator)
     if not common.is_one():
         numerator, denominator = numerator / common, denominator / common

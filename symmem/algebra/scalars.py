@@ -2,26 +2,35 @@
 
 A coefficient is a list of *pieces*, field elements whose decays differ.  Pieces with the same decays are
 added; ``beta1/(1 - beta1)`` and ``beta2/(1 - beta2)`` stay two terms, as a person writes them, and ten
-decays do not end over one common denominator.
+decays do not end over one common denominator.  Where three decays or more meet, the exponentials
+``n^j beta1^(a n) beta2^(b n) ...`` are kept apart too: each has a short factor in the decays, their sum has thousands
+of terms over one denominator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from sympy import Add, Expr, Integer, Mul, Rational, Symbol
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
+from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
+from symmem.records import record
+
+LEAST_SPLIT_DECAYS = 3
+"""From so many decays on, the exponentials of a piece are kept apart: two make some twenty terms, three thousands."""
+
+Place = tuple[frozenset[Symbol], tuple[int, ...]]
+"""Pieces of one place are added: the decays, and of three decays or more the exponents of n, s and the powers."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Scalars:
     """The field of an optimizer's coefficients, and the bases whose powers vanish for n -> infinity."""
 
@@ -47,17 +56,45 @@ class Scalars:
         """``scalar`` as a sum of elements kept apart by their decays, or None where it is not in the field."""
         if scalar in self._written:
             return [self._written[scalar]]
-        if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1:
+        if scalar not in self._pieces:
+            self._pieces[scalar] = self._read_pieces(scalar)
+        return self._pieces[scalar]
+
+    @cached_property
+    def _pieces(self) -> dict[Expr, list[Quotient] | None]:
+        return {}
+
+    def _read_pieces(self, scalar: Expr) -> list[Quotient] | None:
+        if not isinstance(scalar, (Add, Mul)) or len(scalar.free_symbols & self.decays) < 2:
+            element = self.field.read(scalar)
+            return None if element is None else [element]
+        if isinstance(scalar, Add):
             parts = [self.pieces(term) for term in scalar.args]
             return None if any(part is None for part in parts) else merge(self, _chain(parts))
-        if isinstance(scalar, Mul) and len(scalar.free_symbols & self.decays) > 1:
-            parts = [self.pieces(factor) for factor in scalar.args]
-            if any(part is None for part in parts):
-                return None
-            lists = [part for part in parts if part is not None]
-            return merge(self, (product_of(choice) for choice in product(*lists)))
-        element = self.field.read(scalar)
-        return None if element is None else [element]
+        whole, sums = self._split_product(scalar)
+        front = self.field.read(whole)
+        parts = [self.pieces(factor) for factor in sums]
+        if front is None or any(part is None for part in parts):
+            return None
+        lists = [[front], *(part for part in parts if part is not None)]
+        return merge(self, (product_of(choice) for choice in product(*lists)))
+
+    def _split_product(self, scalar: Mul) -> tuple[Expr, list[Expr]]:
+        """``(whole, sums)``: the factors read as one element, and those that fall apart by their decays.
+
+        A sum in the decays of the denominator stays whole, for no piece could have fewer:
+        ``(b1 + b2)/(b1 - b2)`` is one piece, ``(1/(1 - b1) + 1/(1 - b2))/(1 - b3)`` is two.
+        """
+        below = [factor for factor in scalar.args if isinstance(factor, Pow) and factor.exp.is_negative]
+        present = {symbol for factor in below for symbol in factor.free_symbols & self.decays}
+        sums = [
+            factor
+            for factor in scalar.args
+            if isinstance(factor, Add)
+            and len(factor.free_symbols & self.decays) > 1
+            and not factor.free_symbols & self.decays <= present
+        ]
+        return Mul(*(factor for factor in scalar.args if factor not in sums)), sums
 
     def support(self, element: Quotient) -> frozenset[Symbol]:
         """The decays that occur in an element."""
@@ -71,11 +108,36 @@ class Scalars:
                 occurring |= decays
         return frozenset(occurring)
 
+    def placed(self, element: Quotient) -> list[tuple[Place, Quotient]]:
+        """The element with its place; where three decays or more meet, a part for each exponential in its numerator.
+
+        Over a denominator with powers of an index the parts would not be shorter, and it stays whole.
+        """
+        support = self.support(element)
+        if len(support) < LEAST_SPLIT_DECAYS or element.depends_below(self._exponentials):
+            return [((support, ()), element)]
+        rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+        for exponents, coefficient in element.numerator.to_dict().items():
+            rows.setdefault(exponents[: len(self._exponentials)], {})[exponents] = coefficient
+        if len(rows) == 1:
+            return [((support, next(iter(rows))), element)]
+        found: list[tuple[Place, Quotient]] = []
+        for exponential, row in rows.items():
+            part = quotient(self.field.rationals.polynomial(row), element.denominator)
+            support = self.support(part)
+            found.append(((support, exponential if len(support) >= LEAST_SPLIT_DECAYS else ()), part))
+        return found
+
+    @cached_property
+    def _exponentials(self) -> range:
+        """The positions of the indices and of the powers, which come first."""
+        return range(len(self.field.indices) * (1 + len(self.field.bases)))
+
     def sum_over_past(self, summand: Quotient) -> Quotient | None:
         """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
         return definite_sum(self.field, summand, PAST, STEP)
 
-    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient | Missing:
         """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 
@@ -102,8 +164,9 @@ class Scalars:
         return written
 
     def _is_one_piece(self, element: Quotient) -> bool:
-        """Whether every term has all the decays of the whole: those of its denominator."""
-        return self.support(element) == self._occurring(element.denominator.degrees())
+        """Whether every term has all the decays of the whole, those of its denominator, and nothing is kept apart."""
+        below = self._occurring(element.denominator.degrees())
+        return self.support(element) == below and len(self.placed(element)) == 1
 
     def add(self, parts: list[Expr]) -> Expr:
         """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
@@ -133,19 +196,24 @@ class Scalars:
         content = self.write(common)
         return Integer(1) if content.is_Rational else content
 
-    def split_number(self, scalar: Expr) -> tuple[Expr, Expr]:
-        """``(number, core)``: the rational factor in front of a scalar, and the rest."""
-        element = (
-            None
-            if isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1
-            else self.field.read(scalar)
-        )
+    def split_number(self, scalar: Expr, divisor: Expr = S.One) -> tuple[Expr, Expr]:
+        """``(number, core)`` of ``scalar / divisor``: the rational factor in front, and the rest."""
+        element = self._whole(scalar, divisor)
         if element is None or element.is_zero():
-            return scalar.as_coeff_Mul()
+            return self.ratio(scalar, divisor).as_coeff_Mul()
         number = numeric_factor(element)
-        return Rational(number.numerator, number.denominator), self.write(
-            element / self.field.fraction(number)
-        )
+        core = self.write(element / self.field.fraction(number))
+        return Rational(number.numerator, number.denominator), core
+
+    def _whole(self, scalar: Expr, divisor: Expr) -> Quotient | None:
+        """``scalar / divisor`` where it is one piece, else None."""
+        above, below = self._written.get(scalar), self.field.read(divisor)
+        if above is None and not (isinstance(scalar, Add) and len(scalar.free_symbols & self.decays) > 1):
+            above = self.field.read(scalar)
+        if above is None or below is None:
+            return None
+        element = above if below.is_one() else above / below
+        return element if len(self.placed(element)) == 1 else None
 
     def ratio(self, scalar: Expr, divisor: Expr) -> Expr:
         """``scalar / divisor``, in lowest terms."""
@@ -189,16 +257,16 @@ class Scalars:
 
 
 def merge(scalars: Scalars, elements: Iterable[Quotient]) -> list[Quotient]:
-    """The sum of the elements, those with the same decays added; a constant joins where one decay is alone."""
-    groups: dict[frozenset[Symbol], Quotient] = {}
+    """The sum of the elements, those of one place added; a constant joins where one decay is alone."""
+    groups: dict[Place, Quotient] = {}
     for element in elements:
-        support = scalars.support(element)
-        groups[support] = groups[support] + element if support in groups else element
-    constant = groups.pop(frozenset(), None)
+        for place, part in scalars.placed(element):
+            groups[place] = groups[place] + part if place in groups else part
+    constant = groups.pop((frozenset(), ()), None)
     if constant is not None and len(groups) == 1:
-        groups = {support: constant + element for support, element in groups.items()}
+        groups = {place: constant + element for place, element in groups.items()}
     elif constant is not None:
-        groups[frozenset()] = constant
+        groups[frozenset(), ()] = constant
     return [total for total in groups.values() if not total.is_zero()]
 
 

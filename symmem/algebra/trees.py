@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial
 from typing import TypeVar
 
+from symmem.records import record
+from symmem.work import checkpoint
+
 Labels = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Branch:
     """A momentum node ``(label; children)``."""
 
@@ -27,7 +29,7 @@ class Branch:
     symmetry: int
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Tree:
     """A step node with its branches; trees are made once each by :func:`trees` and compared by identity."""
 
@@ -36,7 +38,7 @@ class Tree:
     symmetry: int
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Shape:
     """Which trees there are: ``step(labels)`` and ``branch(label, arity)`` tell which derivatives are not zero.
 
@@ -76,6 +78,7 @@ Part = TypeVar("Part", Tree, Branch)
 
 def _multisets(by_size: list[list[Part]], total: int, largest: int) -> Iterator[tuple[Part, ...]]:
     """All multisets of parts of at most the size ``largest`` whose sizes add up to ``total``, each once."""
+    checkpoint("the count of the trees")
     for size in range(min(total, largest, len(by_size) - 1), 0, -1):
         for count in range(total // size, 0, -1):
             rest = total - count * size
@@ -87,6 +90,7 @@ def _multisets(by_size: list[list[Part]], total: int, largest: int) -> Iterator[
 
 def _symmetry(parts: Sequence[Tree] | Sequence[Branch]) -> int:
     """``prod over equal parts of (multiplicity! symmetry^multiplicity)``."""
+    checkpoint("the count of the trees")
     result = 1
     for part in parts:
         result *= part.symmetry

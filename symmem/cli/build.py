@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import click
 
-from symmem.cli.options import NAMES
+from symmem.cli.limits import limited
+from symmem.cli.options import NAMES, TIMEOUT
 from symmem.cli.progress import progress
 
 
 @click.command(short_help="Compiled kernels: a library, its packages and its Python modules.")
 @NAMES
+@TIMEOUT
 @click.option("-o", "output", required=True, metavar="DIR", help="The directory to lay them out in.")
-def build(names: tuple[str, ...], output: str) -> None:
+def build(names: tuple[str, ...], timeout: float, output: str) -> None:
     """Compiled kernels of one or several optimizers, in one library.
 
     The compiler is CC, then cc. In DIR: include/, lib/ with pkg-config and CMake packages, python/.
@@ -22,6 +24,7 @@ def build(names: tuple[str, ...], output: str) -> None:
     from symmem.derivation.derivation import derive
     from symmem.targets.c.build import build as build_library
 
-    optimizers = [load(name) for name in names]
-    with progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
-        build_library([derive(optimizer) for optimizer in optimizers], output)
+    with limited(timeout):
+        optimizers = [load(name) for name in names]
+        with progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
+            build_library([derive(optimizer) for optimizer in optimizers], output)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import click
 
-from symmem.cli.options import FORMAT, NAMES, OUTPUT
+from symmem.cli.limits import limited
+from symmem.cli.options import FORMAT, NAMES, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
 
@@ -14,8 +15,9 @@ from symmem.cli.streams import deliver, style
 @click.command(short_help="Optimizers side by side.")
 @NAMES
 @FORMAT
+@TIMEOUT
 @OUTPUT
-def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
+def compare(names: tuple[str, ...], form: str, timeout: float, output: str | None) -> None:
     """Optimizers side by side: correction, sign of the implicit regularisation, modified loss.
 
     All in the limit of many steps, to first order in h.
@@ -23,8 +25,8 @@ def compare(names: tuple[str, ...], form: str, output: str | None) -> None:
     from symmem.declaration.loading import load
     from symmem.documents.public import compare as compared
 
-    optimizers = [load(name) for name in names]
-    with progress(f"comparing {len(names)} optimizers ..."):
+    with limited(timeout), progress(f"comparing {len(names)} optimizers ..."):
+        optimizers = [load(name) for name in names]
         side_by_side = compared(optimizers)
         if form == "json":
             content = side_by_side.to_json()

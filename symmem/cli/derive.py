@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symmem.cli.options import FORMAT, NAME, ORDER, OUTPUT
+from symmem.cli.limits import limited
+from symmem.cli.options import FORMAT, NAME, ORDER, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
 @FORMAT
+@TIMEOUT
 @OUTPUT
 def derive(  # noqa: PLR0917  # one argument for each option
     name: str,
@@ -38,6 +40,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
     settings: tuple[str, ...],
     quadratic: bool,
     form: str,
+    timeout: float,
     output: str | None,
 ) -> None:
     """The memoryless iteration, its correction, the modified loss and equation.
@@ -50,11 +53,12 @@ def derive(  # noqa: PLR0917  # one argument for each option
     from symmem.derivation.derivation import derive as derive_optimizer
 
     values = _settings(settings)
-    optimizer = load(name)
-    derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
     at: At = "limit" if limit else "n" if at_step is None else at_step
-    with progress(f"deriving {optimizer.name} to order {order} ..."):
-        content = _formatted(derivation, at, form, quadratic, output)
+    with limited(timeout):
+        optimizer = load(name)
+        derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
+        with progress(f"deriving {optimizer.name} to order {order} ..."):
+            content = _formatted(derivation, at, form, quadratic, output)
     deliver(content, output)
 
 

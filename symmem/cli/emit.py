@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import click
 
-from symmem.cli.options import NAME, ORDER, OUTPUT
+from symmem.cli.limits import limited
+from symmem.cli.options import NAME, ORDER, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import say
 from symmem.targets.registry import TARGETS, Options
@@ -21,9 +22,17 @@ from symmem.targets.registry import TARGETS, Options
 @click.option(
     "--runtime", is_flag=True, help="torch: the training runtime, copied beside the module; needs -o."
 )
+@TIMEOUT
 @OUTPUT
-def emit(  # noqa: PLR0917
-    name: str, target: str, order: int, standalone: bool, pdf: bool, runtime: bool, output: str | None
+def emit(  # noqa: PLR0917  # one argument for each option
+    name: str,
+    target: str,
+    order: int,
+    standalone: bool,
+    pdf: bool,
+    runtime: bool,
+    timeout: float,
+    output: str | None,
 ) -> None:
     """The memoryless iteration as code that needs no symmem, or as a section of a paper.
 
@@ -47,7 +56,8 @@ def emit(  # noqa: PLR0917
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive
 
-    derivation = derive(load(name), order)
-    with progress(f"writing {derivation.optimizer.name} to order {order} ..."):
-        said = chosen.emit(derivation, output, Options(standalone, pdf, runtime))
+    with limited(timeout):
+        derivation = derive(load(name), order)
+        with progress(f"writing {derivation.optimizer.name} to order {order} ..."):
+            said = chosen.emit(derivation, output, Options(standalone, pdf, runtime))
     say(said)

@@ -14,9 +14,10 @@ import click
 from symmem.cli.group import commands
 from symmem.cli.streams import complain, silence
 from symmem.errors import CompilerError, SymmemError
+from symmem.work import MEGABYTES, WAYS
 
 
-def main() -> NoReturn:
+def run() -> NoReturn:
     """Runs the command that the arguments name, and ends the process with its exit code."""
     # A short process: collecting the garbage of imports costs more than it frees, at the end as on the way.
     gc.disable()
@@ -28,6 +29,10 @@ def main() -> NoReturn:
         code = _fail("interrupted", 130)
     except SymmemError as error:
         code = _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
+    except MemoryError:
+        code = _fail(f"the memory of {MEGABYTES:g} MB is spent; {WAYS}", 2)
+    except RecursionError:
+        code = _fail(f"an expression grew too deep for Python; {WAYS}", 2)
     except OSError as error:
         silence(sys.stdout)
         code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)

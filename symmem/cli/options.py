@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from symmem.work import SECONDS
+
 NAME = click.argument("name", metavar="NAME|FILE|-")
 NAMES = click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
 ORDER = click.option(
@@ -18,3 +20,11 @@ FORMAT = click.option(
     help="The form of the output.",
 )
 OUTPUT = click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
+TIMEOUT = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="The most CPU time to spend.",
+)

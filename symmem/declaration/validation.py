@@ -5,17 +5,19 @@ Each check raises a DeclarationError of one line that names the entry, the cause
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Rational, S, Symbol, exp, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
-from symmem.declaration import bounded
+from symmem.declaration import bounded, hints
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
+from symmem.declaration.steps_without_value import check_factor
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def validate(optimizer: Optimizer) -> None:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}"):
             _check_decay(optimizer, momentum.beta)
-            _check_factor(optimizer, momentum.b)
+            check_factor(momentum.b, _defaults(optimizer))
     for entry, expression in entries(optimizer):
         if entry.split()[-1] in ("phi", "g"):
             with _place(entry):
@@ -130,6 +132,8 @@ def _unknown_symbol(optimizer: Optimizer, field: str, name: str, known: list[str
         return f"{reason} (found {name})" if is_variable else reason
     if any(name == function.name for function in optimizer.functions):
         return f"the function {name} needs an argument; write {name}(...)"
+    if name in hints.SYMBOLS:
+        return f"unknown symbol {quote(name)}: {hints.SYMBOLS[name]}"
     listed = ", ".join(known) or "nothing but numbers"
     hint = suggestion(name, known) or "; or declare it in [parameters]"
     return f"unknown symbol {quote(name)}; known here: {listed}{hint}"
@@ -141,6 +145,8 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+        if name not in known and name in hints.CALLS:
+            raise DeclarationError(f"{name} {hints.CALLS[name]}")
         if name not in known:
             listed = ", ".join([*bounded.FUNCTIONS, *known])
             hint = suggestion(name, [*bounded.FUNCTIONS, *known]) or "; or declare it in [functions]"
@@ -170,18 +176,14 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
         value = bounded.substitute(beta, _defaults(optimizer))
     except DeclarationError as error:
         raise error.within("beta: at the default values") from None
+    if any(STEP in part.args[0].free_symbols for part in (beta**STEP).atoms(exp)):
+        raise DeclarationError(
+            f"beta: the powers of {beta} are not known exactly; make it a parameter with this default"
+        )
     number = value if isinstance(value, Rational) else Rational(str(value.evalf(30)))
     if not 0 <= number < 1:
         written = "" if beta == value else " at the default values"
         raise DeclarationError(f"beta: {value} is outside [0, 1){written}; {way_out}")
-
-
-def _check_factor(optimizer: Optimizer, b: Expr) -> None:
-    for step in range(3):
-        try:
-            bounded.substitute(b, {**_defaults(optimizer), STEP: Integer(step)})
-        except DeclarationError as error:
-            raise error.within(f"b: at n = {step} and the default values") from None
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:
@@ -251,14 +253,20 @@ def _check_torch(optimizer: Optimizer) -> None:
     if optimizer.torch is None:
         return
     parameters = [parameter.name for parameter in optimizer.parameters]
+    spelled = [name for value in optimizer.torch.arguments.values() for name in _listed(value)]
     for key, value in optimizer.torch.arguments.items():
         _check_identifier("arguments", key)
-        for name in (value,) if isinstance(value, str) else value:
+        for name in _listed(value):
+            if spelled.count(name) > 1:
+                raise DeclarationError(f"torch: arguments: {key}: {quote(name)} stands twice; name it once")
             if name not in parameters:
                 hint = f"{', '.join(parameters)}{suggestion(name, parameters)}"
                 raise DeclarationError(
                     f"torch: arguments: {key}: {quote(name)} is not a parameter; known are {hint}"
                 )
+        if key == "lr" or (key in parameters and key not in spelled):
+            taken = "the learning rate" if key == "lr" else f"the parameter {key}"
+            raise DeclarationError(f"torch: arguments: {key} is {taken}; use another name")
     variables = [momentum_symbol(position).name for position in range(1, len(optimizer.momentum) + 1)]
     for key, value in optimizer.torch.state.items():
         if key not in variables:
@@ -273,8 +281,14 @@ def _check_torch(optimizer: Optimizer) -> None:
         _check_identifier("options", key)
 
 
+def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
 def _check_identifier(entry: str, word: object) -> None:
     if not isinstance(word, str) or not word.isascii() or not word.isidentifier() or len(word) > MAX_MOMENTUM:
         raise DeclarationError(
             f"torch: {entry}: {quote(word)} is not a Python name; write it as in torch.optim"
         )
+    if keyword.iskeyword(word):
+        raise DeclarationError(f"torch: {entry}: {quote(word)} is a keyword of Python; choose another name")

@@ -1,36 +1,38 @@
-"""What a derivation rests on, and where it does not hold: one sentence each, with its mathematics as data."""
+"""What a derivation rests on: one sentence each, with its mathematics as data; what follows is in conclusions.py."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Pow, Symbol
+from sympy import Add, Expr, Pow, Symbol, oo
 
-from symmem.algebra.atoms import LR, is_scalar
+from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.intervals import DECAYS, Interval
-from symmem.algebra.results import Assumption, Bound, Named, Sentence, Start
+from symmem.algebra.ranges import bounds
+from symmem.algebra.results import Assumption, Sentence
 from symmem.algebra.signs import is_nonzero
+from symmem.derivation.gains import gains, unsettled
+from symmem.derivation.small_steps import small_steps
 from symmem.derivation.smoothness import smoothness, times
 from symmem.method.method import Method
 
 __all__ = ["Assumption", "assumptions"]
 
 
-def assumptions(
-    method: Method, order: int, shifted: bool, formulas: tuple[Expr, ...]
-) -> tuple[Assumption, ...]:
+def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple[Assumption, ...]:
     """What the results to the given order in h rest on; ``formulas`` are searched for poles at equal decays."""
     loss = f"the loss is {order + 2} times continuously differentiable, with bounded derivatives"
     found = [
         *_decays(method),
         *_distinct_decays(method, formulas),
         Assumption(Sentence.of(loss)),
-        *smoothness(method, order),
+        *smoothness(method, order).assumptions,
+        *small_steps(method, order),
         *(
             Assumption(Sentence.of(Symbol(f.name), f" is {times(order)} differentiable"))
             for f in method.functions
         ),
-        *_start(shifted),
+        *_bounded_gains(method),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -62,10 +64,11 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
                 )
 
 
-def _start(shifted: bool) -> list[Assumption]:
-    """mathematics.md section 6: what the limit form costs, and the start that repairs it."""
-    if not shifted:
-        return []
-    near, nearer = Bound(LR), Bound(LR**2)
-    same = ("the limit form from the same ", Named("theta", 0), " is ", near, " close; from ")
-    return [Assumption(Sentence.of(*same, Start(1), " it is ", nearer, " close"))]
+def _bounded_gains(method: Method) -> Iterator[Assumption]:
+    """The theorem asks for updates that stay bounded (mathematics.md section 2); a gain with a limit does."""
+    if unsettled(method) is None:
+        return
+    for gain in gains(method):
+        interval = bounds(gain, method.ranges)
+        if STEP in gain.free_symbols and oo in (interval.upper, -interval.lower):
+            yield Assumption(Sentence.of("the gain ", gain, " stays bounded as ", STEP, " grows"))

@@ -9,7 +9,7 @@ theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -26,12 +26,14 @@ from symmem.derivation.recursion import Coefficients
 from symmem.method.kernel import Number
 from symmem.method.merging import merged
 from symmem.method.method import Method
+from symmem.records import record
+from symmem.work import checkpoint
 
 Numbers = tuple[tuple[Number, Fraction], ...]
 """A sum of ring elements with rational factors."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Term:
     """One tree with its coefficients ``-c/symmetry`` and ``-a'/symmetry``."""
 
@@ -40,7 +42,7 @@ class Term:
     flow: Numbers
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Expansion:
     """The trees of a method up to a size, with their coefficients, and what the trees stand for."""
 
@@ -126,6 +128,7 @@ def _evaluated(
     common = lcm(*(value.denominator for value in terms.values()))
     total = scalars.field.number(0).numerator
     for exponents, value in terms.items():
+        checkpoint("the coefficients of the trees", len(total))
         product = scalars.field.number(int(value * common)).numerator
         for (above, below), exponent, degree in zip(fractions, exponents, degrees, strict=False):
             product = product * above**exponent * below ** (degree - exponent)

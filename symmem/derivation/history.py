@@ -11,7 +11,8 @@ from sympy import Add, Expr, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute
-from symmem.algebra.scalars import Scalars
+from symmem.algebra.rational import Quotient
+from symmem.algebra.scalars import Scalars, merge
 from symmem.derivation.gains import frozen_update, gains
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
@@ -65,10 +66,12 @@ def sum_scalar(summand: Expr, scalars: Scalars) -> Expr:
     pieces = scalars.pieces(summand)
     if pieces is None:
         return Sum(summand, (PAST, 0, STEP - 1))
-    total: list[Expr] = []
+    closed: list[Quotient] = []
+    open_: list[Expr] = []
     for piece in pieces:
-        closed = scalars.sum_over_past(piece)
-        total.append(
-            Sum(scalars.write(piece), (PAST, 0, STEP - 1)) if closed is None else scalars.write(closed)
-        )
-    return Add(*total)
+        total = scalars.sum_over_past(piece)
+        if total is None:
+            open_.append(Sum(scalars.write(piece), (PAST, 0, STEP - 1)))
+        else:
+            closed.append(total)
+    return Add(*(scalars.write(total) for total in merge(scalars, closed)), *open_)

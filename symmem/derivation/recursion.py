@@ -16,7 +16,6 @@ and a sum over k is a shift.  All numbers are integer polynomials in the kernels
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -26,9 +25,11 @@ from sympy import Expr
 
 from symmem.algebra.trees import Branch, Tree
 from symmem.method.kernel import Binomials, Kernel, Number
+from symmem.records import record
+from symmem.work import checkpoint
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Coefficients:
     """The ring of the recursion: integer polynomials in the generators of the channels' kernels."""
 
@@ -76,6 +77,7 @@ class Coefficients:
         means: dict[Branch, Binomials] = {}
         for trees in by_size:
             for tree in trees:
+                checkpoint("the recursion over the trees")
                 factors = []
                 for branch in tree.branches:
                     if branch not in means:

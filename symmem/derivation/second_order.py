@@ -12,14 +12,15 @@ The start-up shift d_2 is a sum of the same parts.
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Integer, Mul, Rational, S, Sum, Symbol, oo
+from sympy import Add, Expr, Integer, Rational, S, Sum, Symbol, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
+from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError, definite_sum
+from symmem.algebra.sums import definite_sum
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales
@@ -97,10 +98,8 @@ def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:
     closed = scalars.sum_over_past(element)
     if closed is None:
         return None
-    try:
-        return scalars.write(scalars.limit(closed))
-    except NoLimitError:
-        return None
+    limit = scalars.limit(closed)
+    return None if isinstance(limit, Missing) else scalars.write(limit)
 
 
 def _first_coefficient(method: Method) -> Expr:
@@ -149,17 +148,23 @@ def _partial_sum(method: Method, lower: Expr, upper: Expr) -> Expr:
 
 
 def _between(scalar: Expr, lower: Expr, upper: Expr, scalars: Scalars) -> Expr | None:
-    """``sum_{r=lower..upper-1} scalar(r)``; the bounds are 0, s or n."""
-    totals = []
-    for bound in (upper, lower):
-        if bound == 0:
-            totals.append(S.Zero)
-            continue
-        # The summation index must not be the bound itself: r is spelled n where the bound is s.
-        index = STEP if bound == PAST else PAST
-        element = scalars.field.read(scalar.xreplace({PAST: index}))
-        closed = None if element is None else definite_sum(scalars.field, element, index, bound)
-        if closed is None:
-            return None
-        totals.append(scalars.write(closed))
-    return scalars.tidy(Add(totals[0], Mul(-1, totals[1])))
+    """``sum_{r=lower..upper-1} scalar(r)``, the bounds 0, s or n: the sum below the upper bound less the other one.
+
+    ``scalar = b^s`` from s to n: ``(1 - b^n)/(1 - b) - (1 - b^s)/(1 - b) = (b^s - b^n)/(1 - b)``.
+    """
+    above, below = _below(scalar, upper, scalars), _below(scalar, lower, scalars)
+    return None if above is None or below is None else scalars.add([above, -below])
+
+
+def _below(scalar: Expr, bound: Expr, scalars: Scalars) -> Expr | None:
+    """``sum_{r=0..bound-1} scalar(r)``, closed piece by piece; None where a piece does not close."""
+    if bound == 0:
+        return S.Zero
+    # The summation index must not be the bound itself: r is spelled n where the bound is s.
+    index = STEP if bound == PAST else PAST
+    pieces = scalars.pieces(scalar.xreplace({PAST: index}))
+    if pieces is None:
+        return None
+    closed = [definite_sum(scalars.field, piece, index, bound) for piece in pieces]
+    totals = [total for total in closed if total is not None]
+    return None if len(totals) < len(closed) else Add(*(scalars.write(total) for total in totals))

@@ -9,25 +9,27 @@ Where only the default values say so, that is stated as an assumption; where not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 
-from sympy import Abs, Expr, Integer, Pow, Rational, S, Symbol, cos, sqrt
+from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sqrt
 
 from symmem.algebra.atoms import is_scalar
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
-from symmem.algebra.intervals import Interval
+from symmem.algebra.intervals import BETWEEN_POLES
 from symmem.algebra.ranges import Ranges, bounds
-from symmem.algebra.results import Assumption, Named, Part, Sentence
+from symmem.algebra.results import Assumption, Named, Part, Sentence, Unknown
 from symmem.algebra.signs import at_values, is_nonzero
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
+from symmem.records import record
 
-BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
-"""An interval in which the cosine has no zero."""
+_ONLY_AT_DEFAULTS = (
+    " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
+)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RoughPart:
     """``part`` fails to be smooth where ``inner`` is 0, as a function of ``inner`` to the power ``exponent``."""
 
@@ -42,38 +44,42 @@ def times(order: int) -> str:
     return "twice" if order == 1 else f"{order + 1} times"
 
 
-def smoothness(method: Method, order: int) -> list[Assumption]:
-    """The warnings, and what keeps the other parts smooth."""
+@record(frozen=True)
+class Smoothness:
+    """What keeps Phi and the g_l smooth, and where they are not, or the expansion asks for a small h."""
+
+    assumptions: tuple[Assumption, ...]
+    warnings: tuple[Unknown, ...]
+
+
+@lru_cache(maxsize=256)
+def smoothness(method: Method, order: int) -> Smoothness:
+    """Part by part; where nothing fails, that all is smooth is one sentence."""
     named: list[tuple[tuple[Part, ...], Expr]] = [((Named("Phi"),), method.phi)]
     named += [((f"g of momentum {k}",), channel.g) for k, channel in enumerate(method.channels, start=1)]
-    found = []
+    assumed: list[Assumption] = []
+    warnings: list[Unknown] = []
     for name, expression in named:
-        for rough in _rough_parts(expression, order):
-            if not _is_safe(rough, method, method.ranges):
-                found.append(_verdict(rough, name, method))
-    if not any(assumption.warning for assumption in found):
+        for rough in rough_parts(expression, order):
+            if _is_safe(rough, method, method.ranges):
+                continue
+            if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
+                assumed.append(Assumption(Sentence.of(rough.inner, _ONLY_AT_DEFAULTS)))
+            else:
+                words = (*name, " contains ", rough.part, ", which ", *_problem(rough))
+                warnings.append(Unknown(Sentence.of(*words), warning=True))
+    if not warnings:
         words = (
             Named("Phi"),
             " and the ",
             Named("g", "l"),
             f" are {times(order)} differentiable at the frozen point",
         )
-        found.append(Assumption(Sentence.of(*words)))
-    return found
+        assumed.append(Assumption(Sentence.of(*words)))
+    return Smoothness(tuple(assumed), tuple(warnings))
 
 
-def _verdict(rough: RoughPart, name: tuple[Part, ...], method: Method) -> Assumption:
-    if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
-        words = (
-            " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
-        )
-        return Assumption(Sentence.of(rough.inner, words))
-    return Assumption(
-        Sentence.of(*name, " contains ", rough.part, ", which ", *_problem(rough)), warning=True
-    )
-
-
-def _rough_parts(expression: Expr, order: int) -> Iterator[RoughPart]:
+def rough_parts(expression: Expr, order: int) -> Iterator[RoughPart]:
     """The parts that are not smooth somewhere, from the outside in; of ``|x|^4`` and the like none is."""
     pending = [expression]
     while pending:

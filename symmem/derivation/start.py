@@ -5,15 +5,18 @@ d_1 = sum_{s>=0} (F - F^(s)),        start at theta_0 + h d_1        (mathematic
 
 from __future__ import annotations
 
+from functools import partial
+
 from sympy import Add, Expr, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError
+from symmem.algebra.settling import settles
+from symmem.algebra.sums import in_vanishing_powers
 from symmem.derivation.gains import frozen_update, gains, limit_gains, unsettled
 from symmem.derivation.history import past_terms
 from symmem.method.method import Method
@@ -31,7 +34,7 @@ def shift(method: Method) -> Expr:
         if PAST in vector.free_symbols:
             open_.append(-term)
             continue
-        settled = scalar_limit(scalar.xreplace({PAST: STEP}), scalars)
+        settled = present(scalar_limit(scalar.xreplace({PAST: STEP}), scalars))
         remaining.append(-settled * vector)
         closed.append(_summed(scalar, settled, scalars) * vector)
     if open_:
@@ -42,18 +45,25 @@ def shift(method: Method) -> Expr:
 
 def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
     """``sum_{s>=0} (settled - scalar(s))`` for a scalar that settles exponentially fast."""
+    if PAST not in scalar.free_symbols:
+        return S.Zero
     pieces = scalars.pieces(scalar)
     if pieces is None:
-        return Sum(settled - scalar, (PAST, 0, oo)) if PAST in scalar.free_symbols else S.Zero
+        return Sum(settled - scalar, (PAST, 0, oo))
     total = []
     for piece in pieces:
-        difference = scalars.limit(piece, PAST) - piece
+        difference = present(scalars.limit(piece, PAST)) - piece
         closed = scalars.sum_over_past(difference)
         if closed is None:
             total.append(Sum(scalars.write(difference), (PAST, 0, oo)))
         else:
-            total.append(scalars.write(scalars.limit(closed)))
+            total.append(scalars.write(present(scalars.limit(closed))))
     return Add(*total)
+
+
+def _known_limit(scalar: Expr, scalars: Scalars) -> Expr | None:
+    limit = scalar_limit(scalar, scalars)
+    return None if isinstance(limit, Missing) else limit
 
 
 def unsummable(method: Method) -> Missing | None:
@@ -64,22 +74,23 @@ def unsummable(method: Method) -> Missing | None:
     scalars = method.numbers
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
         difference = scalars.field.read(now - settled)
-        if difference is None or not _decays(difference, scalars):
-            place = f"{method.name}: momentum {position}: the gain "
-            words = " does not settle exponentially fast, so the limit form has no start-up shift"
-            return Missing(Sentence.of(place, now, words), (Advice.FINITE,))
+        decays = None if difference is None else _decays(difference, scalars)
+        if decays or settles(now, STEP, method.ranges, partial(_known_limit, scalars=scalars)):
+            continue
+        place = f"{method.name}: momentum {position}: the gain "
+        verb = " is not known to" if decays is None else " does not"
+        words = f"{verb} settle exponentially fast, so the limit form has no start-up shift"
+        return Missing(Sentence.of(place, now, words), (Advice.FINITE,))
     return None
 
 
-def _decays(element: Quotient, scalars: Scalars) -> bool:
-    """Whether every term of the numerator carries a vanishing power, over a denominator that stays."""
+def _decays(element: Quotient, scalars: Scalars) -> bool | None:
+    """Whether every term of the numerator carries a vanishing power, over a denominator that stays; None: not known.
+
+    A term without one makes the difference a power of n in size.
+    """
     powers = scalars.field.power_positions(STEP)
-    if any(base not in scalars.vanishing for base in scalars.field.bases):
-        return element.is_zero()
-    if not all(any(exponents[p] for p in powers) for exponents in element.numerator.to_dict()):
-        return False
-    try:
-        scalars.limit(element)
-    except NoLimitError:
-        return False
-    return True
+    fading = in_vanishing_powers(scalars.field, element, STEP, scalars.vanishing)
+    if isinstance(fading, Missing) or isinstance(scalars.limit(element), Missing):
+        return None
+    return all(any(exponents[p] for p in powers) for exponents in fading.numerator.to_dict())

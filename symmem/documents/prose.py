@@ -6,12 +6,14 @@ Nothing is written here in any alphabet: each rendering spells the mathematics i
 from __future__ import annotations
 
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
-from symmem.algebra.results import Advice, Assumption, Missing, Part, Sentence
+from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Part, Sentence, Unknown
+from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula, Gradient
 from symmem.notation.statement import (
     THETA,
+    Applied,
     Assignment,
     Bracketed,
     H,
@@ -43,9 +45,10 @@ def missing_prose(missing: Missing) -> Prose:
     return tuple(parts)
 
 
-def assumption_prose(assumption: Assumption) -> Prose:
-    """The sentence of an assumption; a warning says that it is one."""
-    return (*(("warning: ",) if assumption.warning else ()), *assumption.sentence.parts)
+def stated(record: Assumption | Conclusion | Unknown) -> Prose:
+    """The sentence of what is assumed, concluded or not known; a warning says that it is one."""
+    warned = isinstance(record, Unknown) and record.warning
+    return (*(("warning: ",) if warned else ()), *record.sentence.parts)
 
 
 def step_of(inside: Formula) -> Formula:
@@ -56,6 +59,14 @@ def step_of(inside: Formula) -> Formula:
 def bracketed_step(*parts: Formula) -> Formula:
     """``theta <- theta - h [F + M]``."""
     return step_of(Bracketed(added(*parts)))
+
+
+def map_step(found: GradientMapLoss, names: dict[str, str]) -> Formula:
+    """``theta <- theta - h grad Psi(grad L^)``, with the decay in it where there is one."""
+    descent = Applied(Gradient(Letter("Psi")), (Gradient(Letter("map loss")),))
+    if found.map.decay == 0:
+        return step_of(descent)
+    return step_of(added(descent, formula_of(shown(found.map.decay * THETA_SYMBOL), names, {})))
 
 
 def loss_step(loss: ModifiedLoss, names: dict[str, str]) -> Formula:

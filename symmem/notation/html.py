@@ -1,16 +1,17 @@
 """Documents in a notebook: a heading, sentences, tables and displayed formulas as HTML; MathJax sets the LaTeX.
 
-Everything that comes from a declaration is escaped: a stranger's title is text, not markup.
+Everything that comes from a declaration is escaped: a stranger's title is text, neither markup nor mathematics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
+from symmem.records import record
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Mathematics:
     """LaTeX inside a sentence."""
 
@@ -22,8 +23,8 @@ Words = Sequence[str | Mathematics]
 
 def page(title: str, note: str, parts: Sequence[str]) -> str:
     """A heading with a note behind it, and the parts below."""
-    behind = f" <small>{escape(note)}</small>" if note else ""
-    return f"<div><strong>{escape(title)}</strong>{behind}{''.join(parts)}</div>"
+    behind = f" <small>{_words(note)}</small>" if note else ""
+    return f"<div><strong>{_words(title)}</strong>{behind}{''.join(parts)}</div>"
 
 
 def display(equations: Sequence[tuple[str, str]]) -> str:
@@ -45,4 +46,17 @@ def sentence(words: Words) -> str:
 
 
 def _written(words: Words) -> str:
-    return "".join(escape(f"${part.latex}$" if isinstance(part, Mathematics) else part) for part in words)
+    return "".join(
+        escape(f"${part.latex}$") if isinstance(part, Mathematics) else _words(part) for part in words
+    )
+
+
+def _words(text: str) -> str:
+    r"""Text that is neither markup nor mathematics.
+
+    MathJax reads ``$...$`` and ``\(...\)`` wherever they stand, and its \href runs scripts: a dollar and a backslash of
+    a title are shown by their wide forms.
+    """
+    return escape(
+        text.replace("$", "\N{FULLWIDTH DOLLAR SIGN}").replace("\\", "\N{FULLWIDTH REVERSE SOLIDUS}")
+    )

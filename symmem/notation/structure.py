@@ -47,6 +47,7 @@ from symmem.notation.formula import (
 from symmem.notation.operators import OperatorReader
 from symmem.notation.ordering import Order, Placed, is_negative, powers
 from symmem.notation.symbols import Functions
+from symmem.work import checkpoint
 
 
 def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Formula:
@@ -93,6 +94,7 @@ class _Reader(OperatorReader):
 
     def signed(self, expression: Expr) -> tuple[bool, Formula]:
         """`(negative, formula)` with the sign taken out in front."""
+        checkpoint("the layout of the formulas")
         if isinstance(expression, Add):
             return self.sum(expression, flip=False)
         if expression == 0:

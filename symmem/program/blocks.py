@@ -25,6 +25,7 @@ from symmem.program.statements import (
     Statement,
     Total,
 )
+from symmem.work import checkpoint
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Names:
 
     def fresh(self, stem: str) -> Symbol:
         """A new scalar: the stem with the next number."""
+        checkpoint("the lowering to statements")
         self._counts[stem] += 1
         return Internal(f"{stem}{self._counts[stem]}")
 

@@ -14,11 +14,13 @@ from symmem.algebra.results import (
     Advice,
     Assumption,
     Bound,
+    Conclusion,
     Missing,
     Named,
     Regime,
     Sentence,
     Start,
+    Unknown,
 )
 from symmem.errors import DerivationError
 
@@ -64,10 +66,8 @@ def test_a_regime_is_its_small_symbols() -> None:
 
 def test_assumptions() -> None:
     sentence = Sentence.of("it holds")
-    assert (str(Assumption(sentence)), str(Assumption(sentence, warning=True))) == (
-        "it holds",
-        "warning: it holds",
-    )
+    assert [str(record(sentence)) for record in (Assumption, Conclusion, Unknown)] == ["it holds"] * 3
+    assert str(Unknown(sentence, warning=True)) == "warning: it holds"
 
 
 def test_missing_tells_its_reason_to_whoever_takes_a_part_of_it() -> None:

@@ -321,7 +321,7 @@ def test_colour_on_a_terminal_alone() -> None:
 )
 def test_what_is_not_needed_is_not_imported(arguments: list[str], absent: list[str]) -> None:
     program = (
-        "import sys\nfrom symmem.cli import commands\n"
+        "import sys\nfrom symmem.cli.group import commands\n"
         f"commands.main({arguments!r}, standalone_mode=False)\n"
         f"print('loaded:', [name for name in {absent!r} if name in sys.modules], 'click' in sys.modules)"
     )

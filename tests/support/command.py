@@ -6,8 +6,10 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -42,10 +44,24 @@ def run(*arguments: str, given: bytes = b"", cwd: Path | None = None, **environm
         mock.patch.dict(os.environ, settings),
         mock.patch.multiple(sys, argv=["symmem", *arguments], stdin=stdin, **streams),
         contextlib.chdir(cwd or Path.cwd()),
+        _process_kept(),
         pytest.raises(SystemExit) as end,
     ):
         main()
     return Done(int(end.value.code or 0), *(stream.buffer.getvalue() for stream in streams.values()))
+
+
+@contextlib.contextmanager
+def _process_kept() -> Iterator[None]:
+    """A command takes the signals of the process that it ends; this one goes on."""
+    signals, hook = (signal.SIGINT, signal.SIGALRM), sys.unraisablehook
+    before = [signal.getsignal(each) for each in signals]
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
 
 
 def spawn(*arguments: str, cwd: Path | None = None) -> Done:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symmem.declaration.citation import Citation
+from symmem.declaration.citation import ADDRESSES, MEMORY_KEY, Citation
 from symmem.declaration.optimizer import Optimizer
-from symmem.documents.paper.escaping import typeset
+from symmem.documents.paper.escaping import bibtex_text, typeset
 
 MEMORY_PAPER = Citation(
-    "cattaneo2025",
+    MEMORY_KEY,
     "inproceedings",
     (
         ("author", "Cattaneo, Matias D. and Shigida, Boris"),
@@ -45,17 +45,17 @@ def _entry(work: Citation) -> str:
 
 
 def _field(name: str, value: str) -> str:
-    if name in ("url", "doi"):
-        return value
+    if name in ADDRESSES:  # checked, and read as it stands: \url escapes by itself
+        return value.replace("%", r"\%")
     # BibTeX styles lower the case of titles, and of the names in them; inside braces they do not.
-    return "{" + typeset(value) + "}" if name == "title" else typeset(value)
+    return "{" + bibtex_text(value) + "}" if name == "title" else bibtex_text(value)
 
 
 def _sentence(work: Citation) -> str:
     people = _listed([_in_order(name) for name in work["author"].split(" and ")]) if work["author"] else ""
     place = typeset(work["journal"] or work["booktitle"] or work["howpublished"])
-    volume = work["volume"] + (f"({work['number']})" if work["number"] else "")
-    numbers = ":".join(part for part in (volume, work["pages"]) if part)
+    volume = typeset(work["volume"]) + (f"({typeset(work['number'])})" if work["number"] else "")
+    numbers = ":".join(part for part in (volume, typeset(work["pages"])) if part)
     where = " ".join(part for part in (rf"\emph{{{place}}}" if place else "", numbers) if part)
     ending = ", ".join(part for part in (where, typeset(work["year"]), typeset(work["note"])) if part)
     return ". ".join(part for part in (people, typeset(work["title"]), ending) if part) + "."

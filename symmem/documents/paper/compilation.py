@@ -11,10 +11,10 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from symmem.errors import SymmemError
+from symmem.records import record
 
 PACKAGES = "texlive-latex-extra texlive-fonts-recommended lmodern"
 RUNS = 3
@@ -22,7 +22,7 @@ RUNS = 3
 SECONDS = 120
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Typeset:
     """The PDF, or None where the compiler rejected the document, and its log."""
 

@@ -1,4 +1,8 @@
-r"""Plain text -> LaTeX that any engine sets: special characters escaped, letters beyond ASCII by their commands."""
+r"""Plain text -> LaTeX that any engine sets: special characters escaped, letters beyond ASCII by their commands.
+
+The one place for TeX and BibTeX: no text of a declaration reaches either but through here; symbols are checked by
+``declaration/tex.py`` instead, and addresses and keys by ``declaration/citation.py``.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ _CHARACTERS = {
     "×": r"\ensuremath{\times}", "·": r"\ensuremath{\cdot}", "∞": r"\ensuremath{\infty}", "§": r"\S{}",
     "∇": r"\ensuremath{\nabla}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}",
 }  # fmt: skip
+_BRACES = {"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}
 _GREEK = {letter: rf"\ensuremath{{\{name}}}" for name, letter in GREEK.items()}
 
 
@@ -33,9 +38,18 @@ def escape(words: str) -> str:
 def typeset(words: str) -> str:
     r"""Plain text in ASCII LaTeX: \'{e} for é; a character that LaTeX cannot set is written by its number."""
     result = ""
-    for character in unicodedata.normalize("NFC", words):
+    for character in _composed(words):
         result += character if character.isascii() and character not in _SPECIAL else _command(character)
     return result
+
+
+def bibtex_text(words: str) -> str:
+    r"""The same inside a field of BibTeX, which counts ``\{`` and ``\}`` as braces: they are written by name."""
+    return "".join(_BRACES.get(character) or typeset(character) for character in _composed(words))
+
+
+def _composed(words: str) -> str:
+    return unicodedata.normalize("NFC", words)
 
 
 def _command(character: str) -> str:

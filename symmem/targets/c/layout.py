@@ -21,6 +21,7 @@ from symmem.program.program import Program
 from symmem.targets.c.functions import SUFFIXES
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
+from symmem.targets.comments import in_c_comment
 from symmem.targets.registry import TARGETS
 
 
@@ -95,8 +96,7 @@ def _about(optimizer: Optimizer) -> list[str]:
         f"{optimizer.title} without memory, to order 1 in the learning rate. Made by symmem {__version__} from the "
         f"optimizer {optimizer.name}{reference}. Do not edit: emit it again."
     )
-    # What stands in a comment must not end it, and not continue a line.
-    return textwrap.wrap(text.replace("*/", "* /").replace("\\", "/"), 96)
+    return textwrap.wrap(in_c_comment(text), 96)
 
 
 def _member(parameter: Parameter, fields: Mapping[Symbol, str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.c.layout import c_name
 from symmem.targets.c.source import runtime_text
+from symmem.targets.comments import in_docstring
 from symmem.targets.python.layout import INDENT, WIDTH, call, signature
 
 RUNTIME = {"kernels": "_kernels_by_ctypes", "operators": "_kernels_in_torch"}
@@ -46,7 +47,7 @@ def kernel_module(program: Program, library: str) -> str:
     return render(
         "kernels/module.py.jinja",
         {
-            "title": str(optimizer.title).replace("\\", "/").replace('"', "'"),
+            "title": in_docstring(str(optimizer.title)),
             "banner": textwrap.wrap(banner, WIDTH),
             "name": optimizer.name,
             "runtime": RUNTIME,

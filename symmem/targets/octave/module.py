@@ -13,6 +13,7 @@ from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.lowering import lower
 from symmem.program.program import Program
+from symmem.targets.comments import in_octave_comment
 from symmem.targets.octave.dialect import Names, field
 from symmem.targets.octave.writer import OctaveWriter, indented, quoted
 from symmem.targets.python.module import banner, formula_lines
@@ -36,7 +37,7 @@ def octave_file(derivation: Derivation) -> str:
         "octave/functions.m.jinja",
         {
             "function_name": f"symmem_{optimizer.name.replace('-', '_')}",
-            "title": optimizer.title,
+            "title": in_octave_comment(str(optimizer.title)),
             "order": program.order,
             "banner": banner(program),
             "formulas": formula_lines(derivation),

@@ -21,6 +21,7 @@ from symmem.output.rendering import render
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.tolerance import TOLERANCE_BITS
+from symmem.targets.comments import in_docstring
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.layout import WIDTH
 from symmem.targets.python.surfaces import (
@@ -66,7 +67,7 @@ def python_module(
         target.template,
         {
             **more,
-            "title": _plain(str(optimizer.title)),
+            "title": in_docstring(str(optimizer.title)),
             "banner": banner(program),
             "class_name": class_name(str(optimizer.title)),
             "order": program.order,
@@ -117,7 +118,7 @@ def class_name(title: str) -> str:
 def banner(program: Program) -> list[str]:
     """Who made this file, from what."""
     optimizer = program.optimizer
-    reference = f" ({_plain(optimizer.reference)})" if optimizer.reference else ""
+    reference = f" ({in_docstring(optimizer.reference)})" if optimizer.reference else ""
     words = f"Made by symmem {__version__} from the optimizer {optimizer.name}{reference}. Do not edit: emit it again."
     return textwrap.wrap(words, WIDTH)
 
@@ -125,7 +126,7 @@ def banner(program: Program) -> list[str]:
 def formula_lines(derivation: Derivation) -> list[str]:
     """The iteration, its limit and the modified loss, as the lines of a docstring."""
     name, order = derivation.optimizer.name, derivation.order
-    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS))
+    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP))
     writer = TextWriter.of(derivation.optimizer, Style(width=84))
     lines: list[str] = []
     for section in sections(account):
@@ -133,9 +134,4 @@ def formula_lines(derivation: Derivation) -> list[str]:
         if len(body) > LONGEST_FORMULA:
             body = [f"{section.title}: see symmem derive {name} --order {order}"]
         lines += ["", *body]
-    return [_plain(line.rstrip()) for line in lines[1:]]
-
-
-def _plain(text: str) -> str:
-    """A line that can stand in a docstring."""
-    return text.replace("\\", "/").replace('"', "'")
+    return [in_docstring(line.rstrip()) for line in lines[1:]]

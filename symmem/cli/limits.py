@@ -1,0 +1,44 @@
+"""The budget of a command: seconds of CPU time and memory, in the engine and, as a last resort, by the system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+
+from symmem.work import MEGABYTES, budget, in_use
+
+try:
+    import resource
+except ImportError:  # not on every system
+    resource = None  # type: ignore[assignment]
+
+GRACE = 10
+"""Seconds after which the system ends a process that was deaf: twice its time, and these."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """The work of a command inside its budget; afterwards the bounds of the system are as they were."""
+    with budget(seconds, MEGABYTES):
+        if resource is None:
+            yield
+            return
+        memory = int((in_use().data + MEGABYTES) * 1e6)
+        patience = int(time.process_time() + 2 * seconds) + GRACE
+        data = _lowered(resource.RLIMIT_DATA, memory) if in_use().data else nullcontext()
+        with data, _lowered(resource.RLIMIT_CPU, patience):
+            yield
+
+
+@contextmanager
+def _lowered(kind: int, bound: int) -> Iterator[None]:
+    before = resource.getrlimit(kind)
+    held = [value for value in (*before, bound) if value != resource.RLIM_INFINITY]
+    with suppress(OSError, ValueError):  # a system that does not let itself be asked
+        resource.setrlimit(kind, (min(held), before[1]))
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(kind, before)

@@ -1,0 +1,70 @@
+"""What follows from a derivation's assumptions, and what is not known: closeness to the optimizer, and its conditions.
+
+Under the assumptions, for n <= T/h and h -> 0 (mathematics.md sections 2 and 6):
+
+    the iteration of step n, from theta_0                           O(h^(P+1)) close, P = 1, 2
+    the limit form from theta_0, gains that do not depend on n      O(h^2) close
+    the limit form from theta_0, gains that settle exponentially    O(h) close
+    the limit form from theta_0 + h d_1 + ... + h^P d_P, P = 1, 2   O(h^(P+1)) close once the start has faded
+
+"Once the start has faded" is n >= C log(1/h): before that the shift itself is seen.
+"""
+
+from __future__ import annotations
+
+from sympy import Expr
+
+from symmem.algebra.atoms import LR
+from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown
+from symmem.derivation.gains import unsettled
+from symmem.derivation.singular import singular_limit
+from symmem.derivation.smoothness import smoothness
+from symmem.method.method import Method
+
+MOST_SHIFTS = 2
+"""Shifts, and iterations at symbolic n, are known to this power of h."""
+FADED = " close once the start has faded (n >= C log(1/h))"
+
+
+def conclusions(
+    method: Method, order: int, finite: Expr | Missing, unshifted: Missing | None
+) -> tuple[Conclusion, ...]:
+    """How close the iterations stay; ``finite`` is M at step n, ``unshifted`` why there is no shift."""
+    found: list[tuple[Part, ...]] = []
+    if not isinstance(finite, Missing) and not _is_singular(method, order):
+        words = (
+            "the iteration of step n from the same ",
+            Named("theta", 0),
+            " is ",
+            Bound(LR ** (order + 1)),
+        )
+        found.append((*words, " close for n <= T/h"))
+    if unshifted is None:
+        found.append(_limit_form(method, order))
+    condition = ("where no warning applies, ",) if smoothness(method, order).warnings else ()
+    return tuple(Conclusion(Sentence.of(*condition, *words)) for words in found)
+
+
+def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
+    """mathematics.md section 6: what the limit form costs, and the start that repairs it."""
+    near = Bound(LR**2) if method.is_settled else Bound(LR)
+    same = ("the limit form from the same ", Named("theta", 0), " is ", near, " close")
+    shifts = min(order, MOST_SHIFTS)
+    if method.is_settled and shifts == 1:
+        return same
+    return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), FADED)
+
+
+def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unknown, ...]:
+    """The warnings, and the closeness that nothing proves."""
+    found = list(smoothness(method, order).warnings)
+    if unshifted is not None and unsettled(method) is None:
+        which = "iteration of step n stays" if _is_singular(method, order) else "limit form comes"
+        words = (f"how close the {which} is not known: ", *unshifted.reason.parts)
+        found.append(Unknown(Sentence.of(*words)))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_singular(method: Method, order: int) -> bool:
+    """Whether the gains settle where Phi is singular, so that nothing bounds the updates."""
+    return unsettled(method) is None and singular_limit(method, order) is not None

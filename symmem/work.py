@@ -1,0 +1,158 @@
+"""The budget of a piece of work: seconds of CPU time and megabytes of memory, checked while the engine walks.
+
+Every room may import this module; it imports nothing of the package but its errors.  Without a budget nothing is
+checked.  Where one is set, two things look after it: ``checkpoint`` in the inner walks of the engine, which also says
+what is being done and how large the next step of it is (a call into FLINT cannot be interrupted, so it is refused
+before); and, in the main thread, a timer of CPU time, which also interrupts a long call into SymPy.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from mmap import PAGESIZE
+from pathlib import Path
+from types import FrameType
+
+from symmem.errors import BudgetError
+
+SECONDS = 60.0
+MEGABYTES = 2000.0
+"""The budget of a command."""
+MOST_TERMS = 400_000
+"""Of the polynomials of one call into FLINT: a greatest common divisor of this size takes some seconds."""
+TICK = 0.2
+"""Seconds of CPU time between two looks at the clock."""
+LOOK_EVERY = 128
+"""Checkpoints between two looks at the clock."""
+_STATUS = Path("/proc/self/statm")
+WAYS = (
+    "ask for a lower order or for the limit alone, put numbers in the place of parameters, declare less, "
+    "or allow more (--timeout; in Python symmem.budget)"
+)
+"""What can be asked instead."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent: seconds of CPU time of this thread, and megabytes beyond what was there at the start."""
+
+    seconds: float | None
+    megabytes: float | None
+
+
+@dataclass
+class _Account:
+    """What of a budget is spent; the one record here that changes, since work goes on."""
+
+    budget: Budget
+    deadline: float
+    ceiling: float
+    stage: str = "the first steps"
+    quiet: int = LOOK_EVERY
+
+    def look(self) -> None:
+        """BudgetError where the budget is spent."""
+        self.quiet = LOOK_EVERY
+        if time.thread_time() > self.deadline:
+            raise self.spent(f"{self.budget.seconds:g} s of CPU time are spent")
+        if self.ceiling < float("inf") and in_use().resident > self.ceiling:
+            raise self.spent(f"{self.budget.megabytes:g} MB of memory are spent")
+
+    def spent(self, what: str) -> BudgetError:
+        return BudgetError(f"{what} in {self.stage}; {WAYS}")
+
+
+_CURRENT: ContextVar[_Account | None] = ContextVar("_CURRENT", default=None)
+
+
+def checkpoint(stage: str, terms: int = 0) -> None:
+    """Said where the engine is about to do one more piece of work, of polynomials with this many terms."""
+    account = _CURRENT.get()
+    if account is None:
+        return
+    account.stage = stage
+    if terms > MOST_TERMS:
+        raise account.spent(f"polynomials of {terms} terms are beyond any budget")
+    account.quiet -= 1
+    if account.quiet <= 0:
+        account.look()
+
+
+@contextmanager
+def budget(seconds: float | None = SECONDS, megabytes: float | None = MEGABYTES) -> Iterator[Budget]:
+    """The work inside ends with a BudgetError once it has taken more; None is no bound.
+
+    ``with symmem.budget(seconds=10): print(symmem.derive("adamw", 4))``.  Inside another budget the tighter one holds.
+    """
+    for name, value in (("seconds", seconds), ("megabytes", megabytes)):
+        if value is not None and not 0 < value < float("inf"):
+            raise BudgetError(f"{name}: {value!r} is not a positive number; give one, or None for no bound")
+    outer = _CURRENT.get()
+    deadline = float("inf") if seconds is None else time.thread_time() + seconds
+    ceiling = float("inf") if megabytes is None else in_use().resident + megabytes
+    given = Budget(seconds, megabytes)
+    account = _Account(given, deadline, ceiling)
+    if outer is not None:
+        account = _tighter(account, outer)
+    token = _CURRENT.set(account)
+    try:
+        with _timer(account):
+            yield given
+    finally:
+        _CURRENT.reset(token)
+
+
+def _tighter(inner: _Account, outer: _Account) -> _Account:
+    """Each bound from the account in which it is reached first."""
+    first = inner if inner.deadline <= outer.deadline else outer
+    least = inner if inner.ceiling <= outer.ceiling else outer
+    bounds = Budget(first.budget.seconds, least.budget.megabytes)
+    return _Account(bounds, first.deadline, least.ceiling, outer.stage)
+
+
+@contextmanager
+def _timer(account: _Account) -> Iterator[None]:
+    """Looks at the clock in every fraction of a second of CPU time: also while SymPy works.
+
+    Only the main thread gets signals.  A profiler's own use of this one is left alone, and so is an outer budget's,
+    which comes back at the end.
+    """
+    alone = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGPROF")
+    before = signal.getsignal(signal.SIGPROF) if alone else None
+    if not alone or not (before == signal.SIG_DFL or getattr(before, "__module__", "") == __name__):
+        yield
+        return
+
+    def look(_signal: int, _frame: FrameType | None) -> None:
+        account.look()
+
+    signal.signal(signal.SIGPROF, look)
+    period = signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, *period)
+        signal.signal(signal.SIGPROF, before)
+
+
+@dataclass(frozen=True)
+class InUse:
+    """Megabytes of this process: in memory, and its own pages, also those never touched; 0 where nobody says."""
+
+    resident: float = 0.0
+    data: float = 0.0
+
+
+def in_use() -> InUse:
+    """What the process holds now."""
+    try:
+        pages = [int(count) * PAGESIZE / 1e6 for count in _STATUS.read_bytes().split()]
+    except OSError:  # a system without /proc
+        return InUse()
+    return InUse(pages[1], pages[5])

@@ -1,0 +1,105 @@
+"""The budget of work: it ends what is too much, says in what, and leaves everything else alone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+import symmem
+from symmem import work
+from symmem.work import checkpoint
+
+
+def endless() -> None:
+    while True:
+        checkpoint("an endless walk")
+
+
+def deaf() -> None:
+    while True:
+        pass
+
+
+def growing(held: list[bytearray]) -> None:
+    for _ in range(100_000):
+        checkpoint("a growing walk")
+        held.append(bytearray(100_000))
+
+
+def test_the_seconds_end_a_walk_and_the_line_names_it() -> None:
+    start = time.thread_time()
+    spent = r"0\.3 s of CPU time are spent in an endless walk; ask for"
+    with pytest.raises(symmem.BudgetError, match=spent), symmem.budget(seconds=0.3):
+        endless()
+    assert 0.3 <= time.thread_time() - start < 2
+
+
+def test_the_timer_ends_a_walk_without_checkpoints() -> None:
+    with pytest.raises(symmem.BudgetError, match="of CPU time are spent"), symmem.budget(seconds=0.3):
+        deaf()
+
+
+def test_the_megabytes_end_a_walk() -> None:
+    held: list[bytearray] = []
+    spent = "50 MB of memory are spent in a growing walk"
+    with pytest.raises(symmem.BudgetError, match=spent), symmem.budget(seconds=None, megabytes=50):
+        growing(held)
+    assert len(held) < 5000
+
+
+def test_polynomials_that_no_call_can_hold_are_refused_before() -> None:
+    with pytest.raises(symmem.BudgetError, match=f"{work.MOST_TERMS + 1} terms"), symmem.budget():
+        checkpoint("arithmetic", work.MOST_TERMS + 1)
+    checkpoint("arithmetic", work.MOST_TERMS + 1)  # no budget, no bound
+
+
+def test_the_tighter_of_two_budgets_holds_and_the_outer_one_comes_back() -> None:
+    with symmem.budget(seconds=30):
+        with pytest.raises(symmem.BudgetError, match=r"0\.2 s"), symmem.budget(seconds=0.2):
+            endless()
+        checkpoint("the rest")
+    with (
+        pytest.raises(symmem.BudgetError, match=r"0\.2 s"),
+        symmem.budget(seconds=0.2),
+        symmem.budget(seconds=30),
+    ):
+        endless()
+
+
+def test_nothing_stays_behind() -> None:
+    before = signal.getsignal(signal.SIGPROF)
+    with symmem.budget(seconds=5):
+        assert signal.getitimer(signal.ITIMER_PROF)[1] > 0
+    assert signal.getsignal(signal.SIGPROF) == before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_a_thread_has_its_own_budget() -> None:
+    found: list[BaseException] = []
+
+    def walk() -> None:
+        try:
+            with symmem.budget(seconds=0.2):
+                endless()
+        except symmem.BudgetError as error:
+            found.append(error)
+
+    with symmem.budget(seconds=None):
+        thread = threading.Thread(target=walk)
+        thread.start()
+        thread.join(20)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_a_budget_is_a_positive_number(seconds: float) -> None:
+    with pytest.raises(symmem.BudgetError, match="not a positive number"), symmem.budget(seconds=seconds):
+        pass
+
+
+def test_the_engine_is_inside() -> None:
+    with pytest.raises(symmem.BudgetError, match="trees"), symmem.budget(seconds=1):
+        symmem.derive("adamw", 50).coefficients  # noqa: B018

@@ -14,8 +14,8 @@ from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind, 
 from symmem.algebra.passes import collect, distribute, divide_out
 from symmem.algebra.rational import Quotient
 from symmem.algebra.reals import real_product
+from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars, merge
-from symmem.algebra.sums import NoLimitError
 from symmem.work import checkpoint
 
 Rows = dict[Expr, dict[Expr, list[Expr]]]
@@ -124,10 +124,7 @@ def _limit_and_transient(piece: Quotient, scalars: Scalars) -> Expr:
     if any(above[position] > 0 for position in positions) and any(
         below[position] > 0 for position in positions
     ):
-        try:
-            limit = scalars.limit(piece)
-        except NoLimitError:
-            return scalars.write(piece)
-        if not limit.is_zero():
+        limit = scalars.limit(piece)
+        if not isinstance(limit, Missing) and not limit.is_zero():
             return scalars.write(limit) + scalars.write(piece - limit)
     return scalars.write(piece)

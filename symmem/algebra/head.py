@@ -11,13 +11,13 @@ moves by u and v by w it changes by
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from sympy import Expr, Rational
 
 from symmem.algebra.intervals import REALS, Interval
 from symmem.algebra.symbols import Kind
+from symmem.records import record
 
 Operands = tuple[Expr, ...]
 
@@ -40,7 +40,7 @@ class Roughness(Enum):
     POLES = "poles"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Head:
     """One function of the language.
 

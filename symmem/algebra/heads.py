@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 
@@ -22,9 +22,10 @@ from symmem.algebra.families import VECTOR_HEADS, of_family
 from symmem.algebra.functions import FUNCTIONS
 from symmem.algebra.head import Head, Operands
 from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, Kind
+from symmem.records import record
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Heads:
     """A table of heads, read by name or by the SymPy class; other names are tensors of the loss or opaque."""
 

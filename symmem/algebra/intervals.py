@@ -7,15 +7,16 @@ is not taken.  ``(0, 1] * [0, inf) = [0, inf)``, ``1 - [0, 1)**2 = (0, 1]``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sympy import Expr, Rational, S, oo
+
+from symmem.records import record
 
 End = tuple[Expr, bool]
 """A rational or infinite number, and whether it is open: not taken itself."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Interval:
     """``lower <= x <= upper``, strictly at an open end; an end is rational, or infinite and open."""
 

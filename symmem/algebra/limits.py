@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
-from sympy import AccumBounds, Add, Expr, Mul, Pow, S, Symbol, nan, oo, zoo
+from sympy import AccumBounds, Expr, Pow, S, exp, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError
 
 
-def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr:
+def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr | Missing:
     """The limit n -> infinity of a scalar, by the field or by the continuity of its parts."""
-    element = scalars.field.read(scalar)
-    try:
-        if element is not None:
-            return scalars.write(scalars.limit(element))
-        reason = NoLimitError("it grows without bound, or its parts do")
-    except NoLimitError as found:
-        # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
-        reason = found
+    found = _limit_in_field(scalar, scalars)
+    if found is not None and not isinstance(found, Missing):
+        return found
+    # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
     value = _limit_by_parts(scalar, scalars)
-    if value.has(nan, zoo, oo, AccumBounds):
-        raise reason
+    if value.has(nan, zoo, oo, -oo, AccumBounds):
+        return found or Missing(Sentence.of(_why(value)))
     return scalars.tidy(value)
+
+
+def _limit_in_field(scalar: Expr, scalars: Scalars) -> Expr | Missing | None:
+    """None where the scalar is not in the field."""
+    element = scalars.field.read(scalar)
+    if element is None:
+        return None
+    limit = scalars.limit(element)
+    return limit if isinstance(limit, Missing) else scalars.write(limit)
+
+
+def _why(value: Expr) -> str:
+    """What is wrong with the value at the limits of the parts; oo*0 may be anything, also 0."""
+    if value.has(AccumBounds):
+        return "it does not settle"
+    return "the limits of its parts do not tell it" if value.has(nan) else "it grows without bound"
+
+
+def exponential_slope(scalar: Expr) -> Expr | None:
+    """The c of ``exp(c n + d)``; None where the exponent is not linear in n."""
+    exponent = scalar.args[0].expand()
+    slope = exponent.coeff(STEP, 1)
+    is_linear = STEP not in slope.free_symbols and STEP not in (exponent - slope * STEP).free_symbols
+    return slope if is_linear else None
 
 
 def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
@@ -31,18 +51,16 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
         return oo
     if STEP not in scalar.free_symbols:
         return scalar
-    element = scalars.field.read(scalar)
-    if element is not None:
-        try:
-            return scalars.write(scalars.limit(element))
-        except NoLimitError:
-            pass
+    found = _limit_in_field(scalar, scalars)
+    if found is not None and not isinstance(found, Missing):
+        return found
+    slope = exponential_slope(scalar) if isinstance(scalar, exp) else None
+    if slope is not None and exp(slope) in scalars.vanishing:
+        return S.Zero
     parts = [_limit_by_parts(part, scalars) for part in scalar.args]
     if isinstance(scalar, Pow) and parts[1] == oo and parts[0] in scalars.vanishing:
         return S.Zero
-    if isinstance(scalar, (Add, Mul, Pow)) or not any(
-        isinstance(part, Symbol) and part == STEP for part in parts
-    ):
-        value: Expr = scalar.func(*parts)
-        return value
-    raise NoLimitError(f"{scalar} has no known limit")
+    if isinstance(scalar, Pow) and parts[1] == -oo and 1 / parts[0] in scalars.vanishing:
+        return S.Zero
+    value: Expr = scalar.func(*parts)
+    return value

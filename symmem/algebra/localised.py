@@ -10,19 +10,19 @@ done once, and the result is renamed back.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from sympy import Expr, Symbol
 
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.rational import Polynomial, Quotient
+from symmem.records import record
 
 Terms = tuple[tuple[tuple[int, ...], int], ...]
 """A polynomial as a hashable: (exponents, coefficient) for each term."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Localised:
     """A small field, and what its generators are in the large one."""
 
@@ -35,6 +35,7 @@ class Localised:
 
     @cached_property
     def names(self) -> dict[Symbol, Symbol]:
+        """The symbols of the expression with those that stand for them here."""
         return dict(self.symbols)
 
     def terms(self, polynomial: Polynomial) -> Terms:

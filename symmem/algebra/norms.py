@@ -11,15 +11,14 @@ these forms has no short name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Abs, Add, Expr, Integer, Pow, S, Symbol
 
 from symmem.algebra.antiderivatives import antiderivative
 from symmem.algebra.atoms import GRAD, Kind, is_scalar, kind, split_scalar
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NormShape:
     """``norm(vector)^power``, the norm by its index: () Euclid's, (1,), or (1, eps)."""
 

@@ -8,7 +8,6 @@ order, and its Hessian has no special directions.  The verification room has an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -18,19 +17,21 @@ from sympy import Add, Expr, Mul, Pow, Rational, Symbol, lambdify
 
 from symmem.algebra.atoms import GRAD, LOSS, THETA, TOTAL, is_contraction
 from symmem.algebra.heads import HEADS
+from symmem.records import record
 
 DIGITS = 50
 Vector: TypeAlias = tuple[mpf, ...]
 Value: TypeAlias = "mpf | Vector"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Ridges:
     """The loss of a probe, by the rows a_j."""
 
     rows: tuple[Vector, ...]
 
     def value(self, point: Vector) -> mpf:
+        """The loss itself: the sum of its ridges."""
         return mpmath.fsum(_profile(dot(row, point), 0) for row in self.rows)
 
     def tensor(self, point: Vector, directions: Sequence[Vector]) -> Vector:
@@ -51,10 +52,11 @@ def _profile(x: mpf, order: int) -> mpf:
 
 
 def dot(left: Sequence[mpf], right: Sequence[mpf]) -> mpf:
+    """The Euclidean product, rounded once."""
     return mpmath.fdot(left, right)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Probe:
     """A loss, a point of R^d, and values for the scalars; vectors may be given to further symbols and slots."""
 
@@ -77,6 +79,7 @@ class Probe:
         return self._known[expression]
 
     def vector(self, expression: Expr) -> Vector:
+        """The value as a vector: a scalar stands for the vector that has it in every entry."""
         value = self.value(expression)
         return value if isinstance(value, tuple) else (value,) * len(self.point)
 

@@ -6,7 +6,6 @@ The field behind the exponential-polynomial sums: SymPy's own fields do the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from operator import add, mul
@@ -14,13 +13,14 @@ from typing import Any
 
 from flint import fmpz_mpoly_ctx
 
+from symmem.records import record
 from symmem.work import checkpoint
 
 Polynomial = Any
 """A ``flint.fmpz_mpoly``: python-flint ships no types."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RationalField:
     """``Q(x_1, ..., x_r)``; its elements are :class:`Quotient`."""
 

@@ -13,18 +13,18 @@ Every room above makes and reads these records; nobody parses a text that this p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 from sympy import Expr, Symbol
 
 from symmem.algebra.intervals import Interval
 from symmem.algebra.symbols import LR
 from symmem.errors import DerivationError
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Bound:
     """``O(size)``: at most a constant times the size, as it goes to zero."""
 
@@ -35,7 +35,7 @@ class Bound:
         return f"O({base})" if exponent == 1 else f"O({base}^{exponent})"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Regime:
     """Where a claim holds: everywhere, or in the joint limit of the ``small`` symbols, up to ``O(rate)``.
 
@@ -69,7 +69,7 @@ class Regime:
 EXACT = Regime()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Named:
     """An object of the theory by its letter and index: ``Phi``, ``g_l``, ``theta_0``, ``d_1``."""
 
@@ -80,7 +80,7 @@ class Named:
         return self.letter if self.index is None else f"{self.letter}_{self.index}"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Start:
     """The place where a limit form starts, ``theta_0 + h d_1 + ... + h^shifts d_shifts`` (mathematics.md section 6)."""
 
@@ -95,7 +95,7 @@ Part: TypeAlias = str | Expr | Bound | Regime | Interval | Named | Start
 """Of a sentence: words, or mathematics."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Sentence:
     """Words and mathematics in their order, spaces included; each reader spells the mathematics in its alphabet."""
 
@@ -114,7 +114,7 @@ class Sentence:
         return bool(self.parts)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Assumption:
     """What a derivation rests on and does not prove."""
 
@@ -124,7 +124,7 @@ class Assumption:
         return str(self.sentence)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Conclusion:
     """What follows from the assumptions, with the conditions under which it does."""
 
@@ -134,7 +134,7 @@ class Conclusion:
         return str(self.sentence)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Unknown:
     """What is not known; ``warning`` says that an assumption is known to fail somewhere, and the sentence where."""
 
@@ -155,7 +155,7 @@ class Advice(Enum):
     LOWER_ORDER = "ask for a lower order"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Missing:
     """In the place of a result that does not exist, or is not known: why, and what can be asked instead.
 
@@ -182,3 +182,13 @@ class Missing:
         if name.startswith("_"):
             raise AttributeError(name)  # copying, pickling and notebooks ask for what is not there
         raise DerivationError(str(self))
+
+
+Result = TypeVar("Result")
+
+
+def present(result: Result | Missing) -> Result:
+    """A result that was asked for after its existence; where it is missing all the same, its own error."""
+    if isinstance(result, Missing):
+        raise DerivationError(str(result))
+    return result

@@ -10,7 +10,6 @@ of terms over one denominator.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -20,7 +19,9 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.rational import Quotient, product_of, quotient
+from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
+from symmem.records import record
 
 LEAST_SPLIT_DECAYS = 3
 """From so many decays on, the exponentials of a piece are kept apart: two make some twenty terms, three thousands."""
@@ -29,7 +30,7 @@ Place = tuple[frozenset[Symbol], tuple[int, ...]]
 """Pieces of one place are added: the decays, and of three decays or more the exponents of n, s and the powers."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Scalars:
     """The field of an optimizer's coefficients, and the bases whose powers vanish for n -> infinity."""
 
@@ -136,7 +137,7 @@ class Scalars:
         """``sum_{s=0}^{n-1} summand``, or None where it does not close."""
         return definite_sum(self.field, summand, PAST, STEP)
 
-    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient:
+    def limit(self, element: Quotient, index: Symbol = STEP) -> Quotient | Missing:
         """The limit of an element for ``index -> infinity``; powers of the decays vanish."""
         return limit(self.field, element, index, self.vanishing)
 

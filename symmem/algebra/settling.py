@@ -108,7 +108,7 @@ def _function(scalar: Expr, parts: Sequence[Behaviour], ranges: Ranges, limit: L
         return Behaviour.FADING if scalar.func(Integer(0)) == 0 else Behaviour.SETTLING
     if head.roughness is None:
         return Behaviour.SETTLING
-    settled = limit(scalar.args[0])
+    settled = Integer(0) if parts[0] is Behaviour.FADING else limit(scalar.args[0])
     if settled is None:
         return None
     if head.roughness is Roughness.POLES:

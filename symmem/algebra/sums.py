@@ -2,7 +2,7 @@
 
 ``sum_{s=0}^{n-1} s^p r^s`` is ``q(n) r^n - q(0)`` where q is the polynomial with ``r q(s+1) - q(s) = s^p``;
 for ``r = 1`` this is Faulhaber's polynomial.  Nothing is guessed: a sum that does not close is None, a limit
-that cannot be established is a :class:`NoLimitError`.
+that cannot be established is a :class:`Missing`, which says why.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from sympy import Expr, Symbol
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.localised import Terms, localised
 from symmem.algebra.rational import Polynomial, Quotient, quotient, sum_of
-
-
-class NoLimitError(ArithmeticError):
-    """The limit n -> infinity does not exist, or is not known to exist; the message says why."""
+from symmem.algebra.results import Missing, Sentence
 
 
 def definite_sum(field: ExponentialField, summand: Quotient, index: Symbol, upper: Symbol) -> Quotient | None:
@@ -61,22 +58,26 @@ def _definite_sum(
     return sum_of(parts)
 
 
-def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]) -> Quotient:
+def limit(
+    field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]
+) -> Quotient | Missing:
     """The limit of ``element`` for ``index -> infinity``; the powers of the bases in ``vanishing`` tend to 0."""
     powers = field.power_positions(index)
-    element = in_vanishing_powers(field, element, index, vanishing)
-    above = _without(field, element.numerator, powers)
-    below = _without(field, element.denominator, powers)
+    fading = in_vanishing_powers(field, element, index, vanishing)
+    if isinstance(fading, Missing):
+        return fading
+    above = _without(field, fading.numerator, powers)
+    below = _without(field, fading.denominator, powers)
     if below.is_zero():
         if above.is_zero():
-            raise NoLimitError("it depends on which of the decays is the fastest")
-        raise NoLimitError("it grows without bound")
+            return Missing(Sentence.of("it depends on which of the decays is the fastest"))
+        return Missing(Sentence.of("it grows without bound"))
     if above.is_zero():
         return field.number(0)
     at = field.index_position(index)
     growth = above.degrees()[at] - below.degrees()[at]
     if growth > 0:
-        raise NoLimitError("it grows without bound")
+        return Missing(Sentence.of("it grows without bound"))
     if growth < 0:
         return field.number(0)
     return quotient(_leading(field, above, at), _leading(field, below, at))
@@ -84,12 +85,12 @@ def limit(field: ExponentialField, element: Quotient, index: Symbol, vanishing: 
 
 def in_vanishing_powers(
     field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]
-) -> Quotient:
+) -> Quotient | Missing:
     """The element as a function of generators that tend to 0: of ``base^-index`` where it is 1/base that vanishes."""
     for position, base in zip(field.power_positions(index), field.bases, strict=True):
         if base not in vanishing and element.depends_on([position]):
             if 1 / base not in vanishing:
-                raise NoLimitError(f"({base})**{index} is not known to vanish")
+                return Missing(Sentence.of(f"({base})**{index} is not known to vanish"))
             element = _reciprocal(field, element, position)
     return element
 

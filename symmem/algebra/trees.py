@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial
 from typing import TypeVar
 
+from symmem.records import record
 from symmem.work import checkpoint
 
 Labels = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Branch:
     """A momentum node ``(label; children)``."""
 
@@ -29,7 +29,7 @@ class Branch:
     symmetry: int
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Tree:
     """A step node with its branches; trees are made once each by :func:`trees` and compared by identity."""
 
@@ -38,7 +38,7 @@ class Tree:
     symmetry: int
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Shape:
     """Which trees there are: ``step(labels)`` and ``branch(label, arity)`` tell which derivatives are not zero.
 

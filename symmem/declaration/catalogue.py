@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 
 from symmem.errors import DeclarationError, quote
+from symmem.records import record
 
 NAMES = (
     "gd",
@@ -27,9 +27,10 @@ NAMES = (
     "lion-k",
 )
 """The order in which the zoo is shown: from the simplest on."""
+_ZOO = Path(__file__).parent / "zoo"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Entry:
     """One optimizer of the zoo, as a list shows it."""
 
@@ -48,5 +49,4 @@ def text_of(name: str) -> str:
     """The declaration of a zoo optimizer, as TOML."""
     if name not in NAMES:
         raise DeclarationError(f"{quote(name)} is not in the zoo; see symmem list")
-    file = resources.files("symmem.declaration") / "zoo" / f"{name}.toml"
-    return file.read_text(encoding="utf-8")
+    return (_ZOO / f"{name}.toml").read_text(encoding="utf-8")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from symmem.declaration.names import check_line, suggestion
 from symmem.errors import DeclarationError, quote
+from symmem.records import record
 
 TYPES = ("article", "inproceedings", "book", "techreport", "phdthesis", "misc")
 FIELDS = (
@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!&'()*+,;=-]|%[0-9A-Fa-f]{2})+"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9:_-]{0,63}")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Citation:
     """One entry of a bibliography: its key, its type, and its fields, as plain text, in their order."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sympy import Rational, oo
 
 from symmem.algebra import intervals
 from symmem.declaration.exact import exact_number
 from symmem.errors import DeclarationError, quote
+from symmem.records import record
 
 _FORM = re.compile(r"\s*([\[(])([^,\[\]()]*),([^,\[\]()]*)([\])])\s*")
 _INFINITE = {"inf": oo, "+inf": oo, "-inf": -oo}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Interval(intervals.Interval):
     """An interval as a declaration writes it: its ends made exact, refused where it is empty or closed at infinity."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Self
 
 from sympy import Expr, Rational, Symbol
@@ -17,11 +17,12 @@ from symmem.declaration.names import check_line, check_optimizer_name, check_tit
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
+from symmem.records import record
 
 __all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "VectorFunction"]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Optimizer:
     """An optimizer with memory, as exact data.  For n = 0, 1, 2, ... and the learning rate h:
 

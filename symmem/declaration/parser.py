@@ -8,6 +8,7 @@ checked before the work: the length, the depth, the digits here; the size of num
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Collection
 from decimal import Decimal
@@ -15,7 +16,7 @@ from fractions import Fraction
 
 from sympy import Expr, Integer, Rational, S, Symbol
 
-from symmem.declaration import bounded
+from symmem.declaration import bounded, hints
 from symmem.errors import DeclarationError, quote
 
 MAX_LENGTH = 2000
@@ -31,33 +32,16 @@ _TOKEN = re.compile(
 )
 _CALLED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 
-_CHARACTER_HINTS = {
-    "^": "'^' is not a power here; write **",
-    "=": "an expression has no '='; write the right-hand side alone",
-    "'": "text is not an expression; remove the quotes",
-    '"': "text is not an expression; remove the quotes",
-    "[": "no indexing: expressions are entrywise; use parentheses for grouping",
-    "{": "use parentheses for grouping",
-    "<": "no comparisons: an expression is a number or a vector",
-    ">": "no comparisons: an expression is a number or a vector",
-    "%": "no remainder; use + - * / **",
-    "@": "no matrix product: expressions are entrywise; use *",
-    "\0": "a null byte; remove it",
-    "\n": "a line break; write the expression on one line",
-    "\r": "a line break; write the expression on one line",
-}
-_REFUSED_CALLS = {
-    "max": "max is not smooth, and the correction needs derivatives; use a smooth function",
-    "min": "min is not smooth, and the correction needs derivatives; use a smooth function",
-}
+_REFUSED_CALLS = ("max", "min")
+"""Reserved in formulas: no declared function has these names."""
 _NODE_HINTS: dict[type[ast.AST], str] = {
-    ast.Attribute: "no attributes; write plain names",
+    ast.Attribute: "names have no dots; write plain names, sqrt and not np.sqrt",
     ast.Lambda: "no lambda; write the expression itself",
     ast.Tuple: "an expression is one value; remove the comma",
     ast.Starred: "a star without a left side; write a product as a*b",
-    ast.IfExp: "no conditions; an expression is one formula",
+    ast.IfExp: "no conditions; write one smooth formula",
     ast.BoolOp: "no logic; an expression is one formula",
-    ast.Compare: "no comparisons: an expression is a number or a vector",
+    ast.Compare: "no comparisons and no conditions; write one smooth formula",
     ast.Not: "no logic; an expression is one formula",
     ast.FloorDiv: "no floor division; write /",
 }
@@ -82,7 +66,7 @@ def parse(text: str, functions: Collection[str] = ()) -> Expr:
         tree = ast.parse(stripped, mode="eval").body
     except SyntaxError as error:
         column = min((error.offset or 1) + offset, len(text))
-        raise _at(column, f"not an expression; check {quote(text)}") from None
+        raise _at(column, _not_an_expression(text)) from None
     except (ValueError, MemoryError, RecursionError):
         raise DeclarationError("nested too deeply; simplify the expression") from None
     _check_tree(tree)
@@ -112,24 +96,38 @@ def _at(column: int, message: str) -> DeclarationError:
     return DeclarationError(f"column {column}: {message}")
 
 
+def _not_an_expression(text: str) -> str:
+    for name in re.findall(r"[A-Za-z_]+", text):
+        if keyword.iskeyword(name):
+            return f"{quote(name)} is a word of Python; choose another name"
+    return f"not an expression; check {quote(text)}"
+
+
 def _check_tokens(text: str) -> None:
-    position = depth = 0
+    position, opened = 0, list[int]()
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             character = text[position]
-            hint = _CHARACTER_HINTS.get(
+            hint = hints.CHARACTERS.get(
                 character, f"{quote(character)} is not known; use ASCII and + - * / ** ( )"
             )
             raise _at(position + 1, hint)
         if match["number"]:
             _check_number(text, match)
-        depth += (match["other"] == "(") - (match["other"] == ")")
-        if depth > MAX_PARENTHESES:
+        if match["other"] == "(":
+            opened.append(position)
+        elif match["other"] == ")" and not opened:
+            raise _at(position + 1, "a ')' without its '('; remove it, or open it")
+        elif match["other"] == ")":
+            opened.pop()
+        if len(opened) > MAX_PARENTHESES:
             raise _at(
                 position + 1, f"more than {MAX_PARENTHESES} nested parentheses; simplify the expression"
             )
         position = match.end()
+    if opened:
+        raise _at(opened[-1] + 1, "a '(' without its ')'; close it")
 
 
 def _check_number(text: str, match: re.Match[str]) -> None:
@@ -208,15 +206,19 @@ class _Translator:
 
     def _call(self, node: ast.Call) -> Expr:
         column = self._column(node)
+        if isinstance(node.func, ast.Attribute):
+            raise _at(column, f"names have no dots; write {node.func.attr}(x) alone, or what stands for it")
         if not isinstance(node.func, ast.Name):
             raise _at(column, "only a named function can be called; write a product with *")
         name = node.func.id
         if name in _REFUSED_CALLS:
-            raise _at(column, _REFUSED_CALLS[name])
+            raise _at(column, f"{name} {hints.CALLS[name]}")
         if name not in bounded.FUNCTIONS and name not in self._functions:
             known = ", ".join([*bounded.FUNCTIONS, *sorted(self._functions)])
             raise _at(column, f"unknown function {quote(name)}; known are {known}")
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+            if name not in bounded.FUNCTIONS and name in hints.CALLS:
+                raise _at(column, f"{name} {hints.CALLS[name]}")
             raise _at(column, f"{name} takes exactly one argument; write {name}(x)")
         argument = self.expression(node.args[0])
         if name in bounded.FUNCTIONS:

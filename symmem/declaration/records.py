@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -16,12 +17,13 @@ from symmem.declaration.names import check_name
 from symmem.declaration.parser import called_names, parse
 from symmem.declaration.tex import check_latex, latex_of_name
 from symmem.errors import DeclarationError, quote
+from symmem.records import record
 
-Formula = str | int | Fraction | Expr
+Formula = str | int | float | Decimal | Fraction | Expr
 """What an expression may be given as; text goes through the safe parser."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Parameter:
     """A scalar of the optimizer: its name in code, its exact default, its LaTeX symbol, its range."""
 
@@ -41,7 +43,7 @@ class Parameter:
             )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class VectorFunction:
     """An opaque function of a vector to a vector; a potential declares that its Jacobian is symmetric."""
 
@@ -59,7 +61,7 @@ class VectorFunction:
                 raise error.within("potential") from None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TorchSpelling:
     """How PyTorch spells the optimizer: constructor argument -> parameter(s), m1, m2, ... -> state entry.
 
@@ -97,7 +99,7 @@ class TorchSpelling:
         return TorchSpelling(kept, self.state, self.options)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Momentum:
     """A momentum variable: ``m^(n+1) = b^(n+1) sum_{k=0..n} beta^k g(theta_{n-k})``, with ``0**0 = 1``.
 
@@ -121,7 +123,7 @@ def formula(given: object) -> Expr:
     """An expression of the language; opaque functions pass, since only the optimizer knows them."""
     if isinstance(given, str):
         return parse(given, called_names(given))
-    if isinstance(given, (int, Fraction)) and not isinstance(given, bool):
+    if isinstance(given, (int, float, Decimal, Fraction)) and not isinstance(given, bool):
         return exact_number(given)
     if isinstance(given, Expr):
         return bounded.plain(given)

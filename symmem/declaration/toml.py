@@ -64,7 +64,7 @@ def _document(text: str) -> dict[str, object]:
 
 
 def _check_text(table: Mapping[str, object]) -> None:
-    """In a file an expression is text: a bare TOML number would be a binary fraction in other readers."""
+    """In a file an expression is text or a number, which is read from its text too."""
     for key in ("name", "title", "reference", "phi"):
         if key in table and not isinstance(table[key], str):
             raise DeclarationError(f"{key}: {quote(table[key])} is not text; put it in quotes")
@@ -73,9 +73,11 @@ def _check_text(table: Mapping[str, object]) -> None:
         raise DeclarationError("momentum: expected a list of tables; write [[momentum]] with double brackets")
     for position, entry in enumerate(momentum, start=1):
         for key, value in entry.items() if isinstance(entry, dict) else ():
-            if key in ("g", "beta", "b") and not isinstance(value, str):
-                hint = f'write {key} = "{value}"' if isinstance(value, (int, Decimal)) else "put it in quotes"
-                raise DeclarationError(f"momentum {position}: {key}: {quote(str(value))} is not text; {hint}")
+            number = isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+            if key in ("g", "beta", "b") and not (number or isinstance(value, str)):
+                raise DeclarationError(
+                    f"momentum {position}: {key}: {quote(str(value))} is neither text nor a number; put it in quotes"
+                )
 
 
 def _check_tables(table: Mapping[str, object]) -> None:
@@ -84,7 +86,11 @@ def _check_tables(table: Mapping[str, object]) -> None:
             raise DeclarationError(f"{key}: expected a table; write [{key}]")
     parameters = table.get("parameters", {})
     for name, entry in parameters.items() if isinstance(parameters, dict) else ():
-        if not isinstance(entry, dict):
+        if isinstance(entry, str):
             raise DeclarationError(
-                f"parameters: {name}: {quote(entry)} is not a table; write {name} = {{ default = 0.9 }}"
+                f"parameters: {name}: {quote(entry)} is text; write the number without quotes"
+            )
+        if isinstance(entry, bool) or not isinstance(entry, (int, Decimal, dict)):
+            raise DeclarationError(
+                f"parameters: {name}: {quote(str(entry))} is not a number; write {name} = 0.9"
             )

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Rational, S, Symbol, exp, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
-from symmem.declaration import bounded
+from symmem.declaration import bounded, hints
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
+from symmem.declaration.steps_without_value import check_factor
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def validate(optimizer: Optimizer) -> None:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}"):
             _check_decay(optimizer, momentum.beta)
-            _check_factor(optimizer, momentum.b)
+            check_factor(momentum.b, _defaults(optimizer))
     for entry, expression in entries(optimizer):
         if entry.split()[-1] in ("phi", "g"):
             with _place(entry):
@@ -131,6 +132,8 @@ def _unknown_symbol(optimizer: Optimizer, field: str, name: str, known: list[str
         return f"{reason} (found {name})" if is_variable else reason
     if any(name == function.name for function in optimizer.functions):
         return f"the function {name} needs an argument; write {name}(...)"
+    if name in hints.SYMBOLS:
+        return f"unknown symbol {quote(name)}: {hints.SYMBOLS[name]}"
     listed = ", ".join(known) or "nothing but numbers"
     hint = suggestion(name, known) or "; or declare it in [parameters]"
     return f"unknown symbol {quote(name)}; known here: {listed}{hint}"
@@ -142,6 +145,8 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+        if name not in known and name in hints.CALLS:
+            raise DeclarationError(f"{name} {hints.CALLS[name]}")
         if name not in known:
             listed = ", ".join([*bounded.FUNCTIONS, *known])
             hint = suggestion(name, [*bounded.FUNCTIONS, *known]) or "; or declare it in [functions]"
@@ -171,18 +176,14 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
         value = bounded.substitute(beta, _defaults(optimizer))
     except DeclarationError as error:
         raise error.within("beta: at the default values") from None
+    if any(STEP in part.args[0].free_symbols for part in (beta**STEP).atoms(exp)):
+        raise DeclarationError(
+            f"beta: the powers of {beta} are not known exactly; make it a parameter with this default"
+        )
     number = value if isinstance(value, Rational) else Rational(str(value.evalf(30)))
     if not 0 <= number < 1:
         written = "" if beta == value else " at the default values"
         raise DeclarationError(f"beta: {value} is outside [0, 1){written}; {way_out}")
-
-
-def _check_factor(optimizer: Optimizer, b: Expr) -> None:
-    for step in range(3):
-        try:
-            bounded.substitute(b, {**_defaults(optimizer), STEP: Integer(step)})
-        except DeclarationError as error:
-            raise error.within(f"b: at n = {step} and the default values") from None
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:

@@ -12,6 +12,7 @@ from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Sentence
 from symmem.algebra.signs import is_nonzero
 from symmem.derivation.gains import gains, unsettled
+from symmem.derivation.small_steps import small_steps
 from symmem.derivation.smoothness import smoothness, times
 from symmem.method.method import Method
 
@@ -26,6 +27,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_distinct_decays(method, formulas),
         Assumption(Sentence.of(loss)),
         *smoothness(method, order).assumptions,
+        *small_steps(method, order),
         *(
             Assumption(Sentence.of(Symbol(f.name), f" is {times(order)} differentiable"))
             for f in method.functions

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from sympy import Expr, Integer
 
+from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, product_of, sum_of
 from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.algebra.trees import Branch, Tree
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import unsettled
-from symmem.errors import DerivationError
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -33,7 +34,9 @@ def coefficients_at_step(method: Method, order: int, step: int) -> tuple[Expr, .
         return missing
     scalars = method.numbers
     series = expansion(method, order)
-    memory = _Memory(method, step)
+    memory = _memory(method, step)
+    if isinstance(memory, Missing):
+        return memory
     found = []
     for terms in series.terms:
         contributions = [
@@ -67,14 +70,47 @@ def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
     return None
 
 
+def _memory(method: Method, step: int) -> _Memory | Missing:
+    """What the channels remember at the steps 0, ..., n, where these are numbers of the method's field."""
+    field, channels, tables = method.numbers.field, merged(method).channels, []
+    for channel in channels:
+        # A g that does not move has no branch in any tree: nobody asks for its weights.
+        asked = len(channels) == 1 or channel.g.has(THETA, GRAD)
+        table = [_weights(channel.kernel, s, field) for s in range(step + 1)] if asked else []
+        known = [row for row in table if row is not None]
+        if len(known) < len(table):
+            words = " have no exact value in the parameters"
+            reason = Sentence.of(f"{method.name}: step {step}: the weights of ", channel.symbol, words)
+            return Missing(reason, (Advice.LIMIT,))
+        tables.append(known)
+    # A single channel may settle: the differentials hold its limit gain, and its gain at the step takes that place.
+    only = channels[0].kernel
+    whole = field.read(only.limit_gain / only.normaliser) if len(channels) == 1 else field.number(1)
+    if whole is None:
+        return Missing(
+            Sentence.of(f"{method.name}: the limit of its gain has no exact value in the parameters")
+        )
+    return _Memory(step, tables, whole, field)
+
+
+def _weights(kernel: Kernel, s: int, field: ExponentialField) -> list[Quotient] | None:
+    """``p(s, j)`` for j = 0, ..., s; None where one of them is not in the field."""
+    row = [field.read(kernel.weight(Integer(s), Integer(j)) / kernel.normaliser) for j in range(s + 1)]
+    known = [weight for weight in row if weight is not None]
+    return known if len(known) == len(row) else None
+
+
 class _Memory:
     """The positions ``a_{n,k}`` of all trees at one step n, each computed once."""
 
-    def __init__(self, method: Method, step: int) -> None:
-        self._method = merged(method)
-        self._field = method.numbers.field
+    def __init__(
+        self, step: int, weights: list[list[list[Quotient]]], whole: Quotient, field: ExponentialField
+    ) -> None:
+        """Takes ``p_l(s, j)`` for every channel l, s = 0, ..., n, j = 0, ..., s; and the limit gain of a single one."""
         self._step = step
-        self._tables: dict[int, list[list[Quotient]]] = {}
+        self._weights = weights
+        self._whole = whole
+        self._field = field
         self._increments: dict[Tree, list[Quotient]] = {}
         self._positions: dict[Tree, list[Quotient]] = {}
         self._means: dict[Branch, list[Quotient]] = {}
@@ -105,31 +141,13 @@ class _Memory:
             children = [self._position(child) for child in branch.children]
             products = [product_of(column) for column in zip(*children, strict=True)]
             self._means[branch] = [
-                sum_of([self._weights(branch.label)[self._step - k][j] * products[k + j]
+                sum_of([self._weights[branch.label][self._step - k][j] * products[k + j]
                         for j in range(self._step - k + 1)])
                 for k in range(self._step + 1)
             ]  # fmt: skip
         return self._means[branch]
 
     def _total(self, label: int, k: int) -> Quotient:
-        if len(self._method.channels) > 1:
+        if len(self._weights) > 1:
             return self._field.number(1)
-        kernel = self._method.channels[label].kernel
-        whole = self._read(kernel.limit_gain / kernel.normaliser)
-        return sum_of(self._weights(label)[self._step - k]) / whole
-
-    def _weights(self, label: int) -> list[list[Quotient]]:
-        """``p_l(s, j)`` for s = 0, ..., n and j = 0, ..., s."""
-        if label not in self._tables:
-            kernel = self._method.channels[label].kernel
-            self._tables[label] = [self._row(kernel, s) for s in range(self._step + 1)]
-        return self._tables[label]
-
-    def _row(self, kernel: Kernel, s: int) -> list[Quotient]:
-        return [self._read(kernel.weight(Integer(s), Integer(j)) / kernel.normaliser) for j in range(s + 1)]
-
-    def _read(self, scalar: Expr) -> Quotient:
-        element = self._field.read(scalar)
-        if element is None:
-            raise DerivationError(f"{self._method.name}: {scalar} has no exact value at step {self._step}")
-        return element
+        return sum_of(self._weights[label][self._step - k]) / self._whole

@@ -17,6 +17,7 @@ from sympy import Expr
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown
 from symmem.derivation.gains import unsettled
+from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import smoothness
 from symmem.method.method import Method
 
@@ -30,7 +31,7 @@ def conclusions(
 ) -> tuple[Conclusion, ...]:
     """How close the iterations stay; ``finite`` is M at step n, ``unshifted`` why there is no shift."""
     found: list[tuple[Part, ...]] = []
-    if not isinstance(finite, Missing):
+    if not isinstance(finite, Missing) and not _is_singular(method, order):
         words = (
             "the iteration of step n from the same ",
             Named("theta", 0),
@@ -58,6 +59,12 @@ def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unkn
     """The warnings, and the closeness that nothing proves."""
     found = list(smoothness(method, order).warnings)
     if unshifted is not None and unsettled(method) is None:
-        words = ("how close the limit form comes is not known: ", *unshifted.reason.parts)
+        which = "iteration of step n stays" if _is_singular(method, order) else "limit form comes"
+        words = (f"how close the {which} is not known: ", *unshifted.reason.parts)
         found.append(Unknown(Sentence.of(*words)))
     return tuple(dict.fromkeys(found))
+
+
+def _is_singular(method: Method, order: int) -> bool:
+    """Whether the gains settle where Phi is singular, so that nothing bounds the updates."""
+    return unsettled(method) is None and singular_limit(method, order) is not None

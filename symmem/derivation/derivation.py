@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from sympy import Add, Expr, Integer
@@ -16,21 +15,24 @@ from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.conclusions import conclusions, unknown
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
-from symmem.derivation.gains import frozen_update, gains, unsettled
+from symmem.derivation.gains import frozen_update, gains
+from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
+from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
+from symmem.records import record
 
 LONGEST_WRITTEN_SUM = 8
 """A finite sum with at most so many terms is written out at a given step."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MemorylessIteration:
     """``theta <- theta - h (F + M)``: the update on a constant history, and the correction, h included."""
 
@@ -38,7 +40,7 @@ class MemorylessIteration:
     M: Expr
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Derivation:
     """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, to the power ``order`` of h.
 
@@ -49,6 +51,7 @@ class Derivation:
     coefficients[j]      F_j of the limit: theta <- theta - h (F_0 + h F_1 + ...)
     modified_equation[j] G_j of theta' = G_0 + h G_1 + ...
     modified_loss        a potential with its preconditioner; None where ``obstruction`` says why not
+    gradient_map_loss    the exact loss inside the gradient map of a momentum method; None where there is none
     flow_loss            the loss whose gradient flow the modified equation is, or the obstruction
     shift[j]             d_{j+1}: the limit form starts at theta_0 + h d_1 + ...
     assumptions          what all of this rests on
@@ -65,18 +68,22 @@ class Derivation:
         return self.method.optimizer
 
     @cached_property
-    def F(self) -> Expr:
+    def F(self) -> Expr | Missing:
         """``F^(n)(theta) = Phi(gbar)``: the update on a constant history (mathematics.md section 1)."""
-        return frozen_update(self.method, gains(self.method))
+        missing = singular_step(self.method, self.order)
+        return frozen_update(self.method, gains(self.method)) if missing is None else missing
 
     @cached_property
     def M(self) -> Expr | Missing:
         """``M^(n)(theta)``, h included: the paper's equation (9), then the second order (sections 2 and 4)."""
+        if isinstance(self.F, Missing):
+            return self.F
         if self.order > 2:
             reason = f"{self.method.name}: symbolic n is known to order 2, not {self.order}"
             return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
         first = finite_correction(self.method)
-        return first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
+        whole = first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
+        return guarded(f"{self.method.name}: M at step n", [whole], whole)
 
     @cached_property
     def limit(self) -> MemorylessIteration | Missing:
@@ -89,29 +96,34 @@ class Derivation:
     @cached_property
     def coefficients(self) -> tuple[Expr, ...] | Missing:
         """``F_0, ..., F_order`` of the limit (mathematics.md section 4)."""
-        missing = unsettled(self.method)
+        missing = singular_limit(self.method, self.order)
         if missing is not None:
             return missing
         series = expansion(self.method, self.order)
-        return tuple(series.memoryless(j) for j in range(self.order + 1))
+        found = tuple(series.memoryless(j) for j in range(self.order + 1))
+        return guarded(f"{self.method.name}: the limit of many steps", found, found)
 
     @cached_property
     def modified_equation(self) -> tuple[Expr, ...] | Missing:
         """``G_0, ..., G_order`` of ``theta' = G_0 + h G_1 + ...`` (mathematics.md section 4)."""
-        missing = unsettled(self.method)
-        if missing is not None:
-            return missing
+        if isinstance(self.coefficients, Missing):
+            return self.coefficients
         series = expansion(self.method, self.order)
-        return tuple(series.modified_equation(j) for j in range(self.order + 1))
+        found = tuple(series.modified_equation(j) for j in range(self.order + 1))
+        return guarded(f"{self.method.name}: the modified equation", found, found)
 
     @cached_property
     def _verdict(self) -> Verdict:
-        return modified_loss(self.method, self.order)
+        if isinstance(self.coefficients, Missing):
+            return self.coefficients
+        return _finite_loss(self.method, modified_loss(self.method, self.order))
 
     @cached_property
     def flow_loss(self) -> Verdict:
         """The loss whose gradient flow the modified equation is, or the obstruction."""
-        return modified_flow_loss(self.method, self.order)
+        if isinstance(self.coefficients, Missing):
+            return self.coefficients
+        return _finite_loss(self.method, modified_flow_loss(self.method, self.order))
 
     @property
     def modified_loss(self) -> ModifiedLoss | Missing | None:
@@ -124,28 +136,46 @@ class Derivation:
         return None if isinstance(self._verdict, ModifiedLoss) else self._verdict
 
     @cached_property
+    def gradient_map_verdict(self) -> GradientMapLoss | Obstruction | Missing:
+        """The loss inside the gradient map; an obstruction, as there; or why the method is no gradient map."""
+        return gradient_map_loss(self.method, self.order)
+
+    @property
+    def gradient_map_loss(self) -> GradientMapLoss | None:
+        """``theta <- (1 - h decay) theta - h grad K(grad S)``: S (mathematics.md section 11); None if there is none."""
+        found = self.gradient_map_verdict
+        return found if isinstance(found, GradientMapLoss) else None
+
+    @cached_property
     def shift(self) -> tuple[Expr, ...] | Missing:
         """``d_1, ..., d_order``, at most two: where the limit form starts (mathematics.md section 6)."""
-        missing = unsummable(self.method)
-        if missing is not None:
-            return missing
+        if self._unshifted is not None:
+            return self._unshifted
         first = shift(self.method)
-        return (first,) if self.order == 1 else (first, second_shift(self.method))
+        found = (first,) if self.order == 1 else (first, second_shift(self.method))
+        return guarded(f"{self.method.name}: the start", found, found)
+
+    @cached_property
+    def _unshifted(self) -> Missing | None:
+        """Why there is no shift."""
+        singular = singular_limit(self.method, self.order)
+        return unsummable(self.method) if singular is None else singular
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the results rest on."""
-        return assumptions(self.method, self.order, (self.F, finite_correction(self.method)))
+        formulas = () if isinstance(self.F, Missing) else (self.F, finite_correction(self.method))
+        return assumptions(self.method, self.order, formulas)
 
     @cached_property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What follows from the assumptions: how close the iterations stay to the optimizer."""
-        return conclusions(self.method, self.order, self.M, unsummable(self.method))
+        return conclusions(self.method, self.order, self.M, self._unshifted)
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
         """What is not known, and the warnings: where an assumption is known to fail."""
-        return unknown(self.method, self.order, unsummable(self.method))
+        return unknown(self.method, self.order, self._unshifted)
 
     @cached_property
     def quadratic(self) -> Quadratic | Missing:
@@ -156,13 +186,17 @@ class Derivation:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
         if step < 0:
             raise DerivationError(f"{self.method.name}: step {step}: steps count from 0")
+        if isinstance(self.F, Missing):
+            return self.F
         if isinstance(self.M, Missing):
             found = coefficients_at_step(self.method, self.order, step)
             if isinstance(found, Missing):
                 return found
             first, *rest = found
-            return MemorylessIteration(first, _powers_of_h(rest))
-        return MemorylessIteration(_at_step(self.F, step), _at_step(self.M, step))
+            pair = first, _powers_of_h(rest)
+        else:
+            pair = _at_step(self.F, step), _at_step(self.M, step)
+        return guarded(f"{self.method.name}: step {step}", pair, MemorylessIteration(*pair))
 
 
 def derive(optimizer: Declared, order: int = 1) -> Derivation:
@@ -170,6 +204,17 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(method_of(optimizer), order)
+
+
+def _finite_loss(method: Method, verdict: Verdict) -> Verdict:
+    """The verdict, where all of its formulas have a value."""
+    if isinstance(verdict, Missing):
+        return verdict
+    if isinstance(verdict, Obstruction):
+        parts: tuple[Expr, ...] = verdict.terms
+    else:
+        parts = (verdict.potential, verdict.preconditioner, verdict.decay)
+    return guarded(f"{method.name}: the modified loss", parts, verdict)
 
 
 def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:

@@ -9,7 +9,7 @@ theta' = G_0 + h G_1 + ...,               G_j = -sum_{|tau|=j+1} a'(tau)/symmetr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -26,13 +26,14 @@ from symmem.derivation.recursion import Coefficients
 from symmem.method.kernel import Number
 from symmem.method.merging import merged
 from symmem.method.method import Method
+from symmem.records import record
 from symmem.work import checkpoint
 
 Numbers = tuple[tuple[Number, Fraction], ...]
 """A sum of ring elements with rational factors."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Term:
     """One tree with its coefficients ``-c/symmetry`` and ``-a'/symmetry``."""
 
@@ -41,7 +42,7 @@ class Term:
     flow: Numbers
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Expansion:
     """The trees of a method up to a size, with their coefficients, and what the trees stand for."""
 
@@ -116,12 +117,18 @@ def written(coefficients: Coefficients, numbers: Iterable[tuple[Number, Fraction
 def _evaluated(
     coefficients: Coefficients, terms: dict[tuple[int, ...], Fraction], scalars: Scalars
 ) -> Quotient:
-    """The value of an integer polynomial at the kernels' generators, over one denominator."""
+    """The value of a polynomial ``{exponents: factor}`` at the kernels' generators, over one denominator.
+
+    With the generator ``v = beta/(1 - beta)``, of degree 2 at most: ``v/2 + v^2`` is ``{(1,): 1/2, (2,): 1}``, and
+
+        v/2 + v^2 = ( beta (1 - beta) + 2 beta^2 ) / ( 2 (1 - beta)^2 ),
+
+    every term brought to the highest power of each denominator; one reduction at the end, and none on the way.
+    """
     fractions = []
     for generator in coefficients.generators:
         element = scalars.field.read(generator)
-        if element is None:
-            raise ValueError(f"{generator} is not in the method's field")
+        assert element is not None, f"{generator} is in the method's field: its kernels made it"
         fractions.append((element.numerator, element.denominator))
     degrees = [max(exponents[i] for exponents in terms) for i in range(len(fractions))]
     common = lcm(*(value.denominator for value in terms.values()))

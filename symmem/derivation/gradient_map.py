@@ -8,8 +8,6 @@ or without decoupled weight decay.  For a method read from a declaration, K is a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Add, Expr, Function, S, Symbol
 
 from symmem.algebra.antiderivatives import antiderivative
@@ -32,9 +30,10 @@ from symmem.derivation.gains import limit_gains, unsettled
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Channel, Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GradientMap:
     """``theta <- theta - h (map(m) + decay theta)`` with ``map = grad K`` taken at the mean m of past gradients.
 

@@ -9,8 +9,6 @@ with the sums S_l of :mod:`.parameter_groups`; ``A[S] = sum of density - loss_sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Add, Expr, S, expand_mul
 
 from symmem.algebra.atoms import LOSS, TOTAL, contraction, is_scalar
@@ -24,9 +22,10 @@ from symmem.derivation.parameter_groups import group_form
 from symmem.derivation.preconditioner import preconditioner_of
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.method.method import Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Regulariser:
     """``M = P grad sum_l strengths[l] A[S_l]``; A of one step is ``sum of density - loss_share loss``.
 
@@ -44,7 +43,7 @@ def regulariser(method: Method) -> Regulariser | None:
     """The regulariser, or None where memory adds no gradient times the preconditioner."""
     form = group_form(method)
     settled = modified_loss(method, 1)
-    if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_ways:
+    if not isinstance(settled, ModifiedLoss) or not form.memories or form.has_displacements:
         return None
     small = dict.fromkeys(settled.regime.small, S.Zero)
 

@@ -14,7 +14,7 @@ The sums over s are numbers, taken when the groups are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Symbol
@@ -26,18 +26,20 @@ from symmem.algebra.grouping import group
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
+from symmem.algebra.results import Missing, present
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError
-from symmem.derivation.gains import Gains, gains, scales, unsettled
+from symmem.derivation.gains import Gains, gains, scales
 from symmem.derivation.history import past_terms
+from symmem.derivation.singular import singular_limit
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
+from symmem.records import record
 
 RATES = slot(-1)
 """A vector of rates, one for each entry: a constant to every rule of the algebra."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class StepScalar:
     """A number that depends on the step: its name, its value at step n, and its limit, None where it has none."""
 
@@ -46,16 +48,16 @@ class StepScalar:
     limit: Expr | None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Memory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
-    ``product`` stands for D2L[S], ``way`` for S itself; both are given up to the number ``scale``.
+    ``product`` stands for D2L[S], ``displacement`` for S itself; both are given up to the number ``scale``.
     """
 
     shape: Kernel
     product: Expr
-    way: Expr
+    displacement: Expr
     scale: Symbol
 
     @property
@@ -65,13 +67,13 @@ class Memory:
         return decay
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GroupForm:
     """The update of one group, in which the steps of the groups enter by numbers and by ``memories``.
 
     past             F^(s) as a function of ``past_scalars``; their sum with weights where ``is_linear`` in them
     memoryless       F^(n) as a function of ``scalars``
-    correction       M^(n) as a function of ``scalars``, and of the memories' products, ways and scales
+    correction       M^(n) as a function of ``scalars``, and of the memories' products, displacements and scales
     field            the numbers among which all of this is written
     """
 
@@ -85,9 +87,9 @@ class GroupForm:
     field: Scalars
 
     @property
-    def has_ways(self) -> bool:
+    def has_displacements(self) -> bool:
         """Whether some remembered g depends on theta itself, and not through the gradient alone."""
-        return any(self.correction.has(memory.way) for memory in self.memories)
+        return any(self.correction.has(memory.displacement) for memory in self.memories)
 
 
 @lru_cache(maxsize=64)
@@ -99,18 +101,28 @@ def group_form(method: Method) -> GroupForm:
     frozen = {channel.symbol: gain * channel.g for gain, channel in zip(values, method.channels, strict=True)}
     corrections = []
     for memory in memories:
-        parts = []
-        for channel, factor in zip(method.channels, factors, strict=True):
-            if channel.kernel.shape == memory.shape:
-                moved = derivative(channel.g, {THETA: memory.way, GRAD: memory.product})
-                change = derivative(method.phi, {channel.symbol: factor * memory.scale * moved})
-                parts.append(collect(substituted(change, frozen), field))
+        changes = _changes(method, factors, memory)
+        parts = [collect(substituted(change, frozen), field) for change in changes]
         corrections.append(_without_cancellation(parts, field))
     memoryless = collect(substituted(method.phi, frozen), field)
     past, past_scalars, is_linear = _past(method, memoryless, scalars)
     used = Add(memoryless, *corrections).free_symbols
     scalars = tuple(scalar for scalar in scalars if scalar.name in used)
     return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars, field)
+
+
+def _changes(method: Method, factors: Gains, memory: Memory) -> list[Expr]:
+    """``d_l Phi[factor_l Dg_l[S]]`` for the channels l that share this memory.
+
+    ``g = grad^2`` moves by ``2 grad D2L[S]``, and D2L[S] is ``scale product``: ``Phi = m1`` changes by
+    ``2 factor scale grad product``.
+    """
+    found = []
+    for channel, factor in zip(method.channels, factors, strict=True):
+        if channel.kernel.shape == memory.shape:
+            moved = derivative(channel.g, {THETA: memory.displacement, GRAD: memory.product})
+            found.append(derivative(method.phi, {channel.symbol: factor * memory.scale * moved}))
+    return found
 
 
 def with_rates(method: Method) -> Method:
@@ -139,12 +151,12 @@ def _field(method: Method, scalars: tuple[StepScalar, ...], memories: tuple[Memo
 def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
     """Gains and factors with a name in the place of every number that depends on the step; the names' meanings."""
     scalars: list[StepScalar] = []
-    settles = unsettled(method) is None
+    settles = singular_limit(method, 1) is None
 
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        limit = scalar_limit(at_step, method.numbers) if settles else None
+        limit = present(scalar_limit(at_step, method.numbers)) if settles else None
         scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 
@@ -167,7 +179,11 @@ def _memories(method: Method) -> tuple[Memory, ...]:
 def _past(
     method: Method, memoryless: Expr, scalars: tuple[StepScalar, ...]
 ) -> tuple[Expr, tuple[StepScalar, ...], bool]:
-    """``F^(s)``, the numbers in it that depend on the step, and whether it is linear in them."""
+    """``F^(s)``, the numbers in it that depend on the step, and whether it is linear in them.
+
+    Heavy ball: ``F^(s) = (1 - beta^(s+1))/(1 - beta) grad`` is ``share1 grad``, linear in one number whose sums over s
+    are numbers too.  ``m1/sqrt(m2 + eps)`` with a gain of m2 that depends on the step is not linear in it.
+    """
     used = tuple(scalar for scalar in scalars if scalar.name in memoryless.free_symbols)
     terms = [split_scalar(term) for term in past_terms(method)]
     if not used or any(PAST in vector.free_symbols for _, vector in terms):
@@ -179,11 +195,9 @@ def _past(
     shares = []
     for position, parts in enumerate(coefficients.values(), start=1):
         share = field.add(parts).xreplace({PAST: STEP})
-        try:
-            limit = scalar_limit(share, field)
-        except NoLimitError:
-            limit = None
-        shares.append(StepScalar(free_name(f"share{position}", method), share, limit))
+        limit = scalar_limit(share, field)
+        known = None if isinstance(limit, Missing) else limit
+        shares.append(StepScalar(free_name(f"share{position}", method), share, known))
     past = Add(*(Mul(share.name, vector) for share, vector in zip(shares, coefficients, strict=True)))
     return past, tuple(shares), True
 

@@ -7,28 +7,27 @@ memoryless iteration to every order, and ``log(mu)/h`` the rate of its principal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import mpmath
 from sympy import Expr, Poly, Pow, Rational, S, Symbol, sqrt
 
 from symmem.algebra.atoms import GRAD, LR
 from symmem.algebra.directional import derivative
+from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.gains import unsettled
 from symmem.derivation.integrability import gradient_gain
-from symmem.errors import DerivationError
 from symmem.method.merging import merged
 from symmem.method.method import Method
+from symmem.records import record
 
 EIGENVALUE = Symbol("a")
 MULTIPLIER = Symbol("mu")
 PRODUCT = LR * EIGENVALUE
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Quadratic:
     """The iteration on a quadratic loss, mode by mode; a is the Hessian's eigenvalue, lr the step size.
 
@@ -63,6 +62,8 @@ def quadratic(method: Method, order: int) -> Quadratic | Missing:
     equation = _equation(_response(method))
     scalars = method.numbers
     steps = _series(method, equation, order + 1)
+    if isinstance(steps, Missing):
+        return steps
     logs = _logarithm(steps, scalars.field.number(0), scalars.field.number(1))
     discriminant = (
         Poly(equation, MULTIPLIER).discriminant() if Poly(equation, MULTIPLIER).degree() > 1 else S.One
@@ -107,7 +108,7 @@ def _slow_root(equation: Poly) -> Expr | None:
     return None
 
 
-def _series(method: Method, equation: Poly, order: int) -> list[Quotient]:
+def _series(method: Method, equation: Poly, order: int) -> list[Quotient] | Missing:
     """``mu_0, ..., mu_order`` of the slow root ``mu = 1 - y``, by iterating the equation.
 
     The equation is ``(mu - 1) D(mu) + x N(mu) = 0`` with ``x = h a``, so that ``y = x N(1 - y)/D(1 - y)``; one
@@ -115,21 +116,24 @@ def _series(method: Method, equation: Poly, order: int) -> list[Quotient]:
     """
     field = method.numbers.field
     zero, one = field.number(0), field.number(1)
-
-    def read(polynomial: Poly) -> list[Quotient]:
-        elements = [field.read(coefficient) for coefficient in polynomial.all_coeffs()]
-        if any(element is None for element in elements):
-            raise DerivationError(f"{method.name}: {polynomial.as_expr()} is not rational in the parameters")
-        return [element for element in elements if element is not None]
-
     still = Poly([c.xreplace({LR: S.Zero}) for c in equation.all_coeffs()], MULTIPLIER)
-    below = read(Poly(still, MULTIPLIER).quo(Poly(MULTIPLIER - 1, MULTIPLIER)))
-    above = read(Poly([(c - d) / PRODUCT for c, d in _paired(equation, still)], MULTIPLIER))
+    below = _read(Poly(still, MULTIPLIER).quo(Poly(MULTIPLIER - 1, MULTIPLIER)), field)
+    above = _read(Poly([(c - d) / PRODUCT for c, d in _paired(equation, still)], MULTIPLIER), field)
+    if below is None or above is None:
+        words = f"{method.name}: the equation of its multiplier is not rational in the parameters: "
+        return Missing(Sentence.of(words, equation.as_expr()))
     y = [zero] * (order + 1)
     for _ in range(order):
         slow = [one - y[0], *(-c for c in y[1:])]
         y = [zero, *_divided(_placed(above, slow, zero), _placed(below, slow, zero))[:-1]]
     return [one - y[0], *(-c for c in y[1:])]
+
+
+def _read(polynomial: Poly, field: ExponentialField) -> list[Quotient] | None:
+    """The coefficients, the highest first; None where one of them is not in the field."""
+    elements = [field.read(coefficient) for coefficient in polynomial.all_coeffs()]
+    known = [element for element in elements if element is not None]
+    return known if len(known) == len(elements) else None
 
 
 def _paired(left: Poly, right: Poly) -> list[tuple[Expr, Expr]]:

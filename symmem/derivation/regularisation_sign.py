@@ -6,8 +6,6 @@ section 5; for AdamW and Lion the paper, Section 4).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr, Mul
 
 from symmem.algebra.atoms import GRAD, LR, TOTAL, moves_with_theta, terms_of
@@ -15,9 +13,10 @@ from symmem.algebra.norms import is_size
 from symmem.algebra.signs import sign_of
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.method.method import Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Regularisation:
     """1: large gradients are penalised; -1: rewarded; 0: memory leaves the loss as it is.
 

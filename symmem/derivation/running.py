@@ -7,21 +7,21 @@ by the realisation of its kernel (mathematics.md section 9).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP, THETA
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Missing, present
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.gains import gains, unsettled
+from symmem.derivation.gains import gains
 from symmem.derivation.parameter_groups import StepScalar, free_name
+from symmem.derivation.singular import singular_limit
 from symmem.method.method import Channel, Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RunningSum:
     """``x <- decay x + unit g`` for the momentum variable with this position; ``value`` stands for x."""
 
@@ -32,7 +32,7 @@ class RunningSum:
     g: Expr
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RunningForm:
     """``theta <- theta - lr update``; the update is a function of theta, grad, the sums and the ``scalars``."""
 
@@ -47,12 +47,12 @@ def running_form(method: Method) -> RunningForm:
     sums: list[RunningSum] = []
     scalars: list[StepScalar] = []
     point: dict[Expr, Expr] = {}
-    settles = unsettled(method) is None
+    settles = singular_limit(method, 1) is None
 
     def named(stem: str, at_step: Expr) -> Expr:
         if STEP not in at_step.free_symbols:
             return at_step
-        limit = scalar_limit(at_step, field) if settles else None
+        limit = present(scalar_limit(at_step, field)) if settles else None
         scalars.append(StepScalar(free_name(stem, method), at_step, limit))
         return scalars[-1].name
 

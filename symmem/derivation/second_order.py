@@ -18,8 +18,9 @@ from symmem.algebra.atoms import LR, PAST, STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
+from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import NoLimitError, definite_sum
+from symmem.algebra.sums import definite_sum
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales
@@ -97,10 +98,8 @@ def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:
     closed = scalars.sum_over_past(element)
     if closed is None:
         return None
-    try:
-        return scalars.write(scalars.limit(closed))
-    except NoLimitError:
-        return None
+    limit = scalars.limit(closed)
+    return None if isinstance(limit, Missing) else scalars.write(limit)
 
 
 def _first_coefficient(method: Method) -> Expr:

@@ -9,7 +9,6 @@ Where only the default values say so, that is stated as an assumption; where not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sqrt
@@ -23,13 +22,14 @@ from symmem.algebra.results import Assumption, Named, Part, Sentence, Unknown
 from symmem.algebra.signs import at_values, is_nonzero
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
+from symmem.records import record
 
 _ONLY_AT_DEFAULTS = (
     " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RoughPart:
     """``part`` fails to be smooth where ``inner`` is 0, as a function of ``inner`` to the power ``exponent``."""
 
@@ -44,7 +44,7 @@ def times(order: int) -> str:
     return "twice" if order == 1 else f"{order + 1} times"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Smoothness:
     """What keeps Phi and the g_l smooth, and where they are not, or the expansion asks for a small h."""
 

@@ -13,10 +13,10 @@ from symmem.algebra.atoms import PAST, STEP, split_scalar
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.settling import settles
-from symmem.algebra.sums import NoLimitError, in_vanishing_powers
+from symmem.algebra.sums import in_vanishing_powers
 from symmem.derivation.gains import frozen_update, gains, limit_gains, unsettled
 from symmem.derivation.history import past_terms
 from symmem.method.method import Method
@@ -34,7 +34,7 @@ def shift(method: Method) -> Expr:
         if PAST in vector.free_symbols:
             open_.append(-term)
             continue
-        settled = scalar_limit(scalar.xreplace({PAST: STEP}), scalars)
+        settled = present(scalar_limit(scalar.xreplace({PAST: STEP}), scalars))
         remaining.append(-settled * vector)
         closed.append(_summed(scalar, settled, scalars) * vector)
     if open_:
@@ -52,20 +52,18 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
         return Sum(settled - scalar, (PAST, 0, oo))
     total = []
     for piece in pieces:
-        difference = scalars.limit(piece, PAST) - piece
+        difference = present(scalars.limit(piece, PAST)) - piece
         closed = scalars.sum_over_past(difference)
         if closed is None:
             total.append(Sum(scalars.write(difference), (PAST, 0, oo)))
         else:
-            total.append(scalars.write(scalars.limit(closed)))
+            total.append(scalars.write(present(scalars.limit(closed))))
     return Add(*total)
 
 
 def _known_limit(scalar: Expr, scalars: Scalars) -> Expr | None:
-    try:
-        return scalar_limit(scalar, scalars)
-    except NoLimitError:
-        return None
+    limit = scalar_limit(scalar, scalars)
+    return None if isinstance(limit, Missing) else limit
 
 
 def unsummable(method: Method) -> Missing | None:
@@ -92,9 +90,7 @@ def _decays(element: Quotient, scalars: Scalars) -> bool | None:
     A term without one makes the difference a power of n in size.
     """
     powers = scalars.field.power_positions(STEP)
-    try:
-        scalars.limit(element)
-        above = in_vanishing_powers(scalars.field, element, STEP, scalars.vanishing).numerator
-    except NoLimitError:
+    fading = in_vanishing_powers(scalars.field, element, STEP, scalars.vanishing)
+    if isinstance(fading, Missing) or isinstance(scalars.limit(element), Missing):
         return None
-    return all(any(exponents[p] for p in powers) for exponents in above.to_dict())
+    return all(any(exponents[p] for p in powers) for exponents in fading.numerator.to_dict())

@@ -11,7 +11,6 @@ assembled        M^(n) / h = sum_l scale_l d_l Phi[Dg_l[S_l]]
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, S, Symbol
 
@@ -22,9 +21,10 @@ from symmem.derivation.gains import Gains, gains
 from symmem.derivation.history import past_sum
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class History:
     """``S``, written by a symbol of its own, for the momentum variables whose kernels have one shape."""
 
@@ -36,7 +36,7 @@ class History:
     """The sum over the past: closed, or with the finite sums that stay."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Steps:
     """The four formulas of the proof, each ready to be displayed."""
 

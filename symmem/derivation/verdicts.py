@@ -1,16 +1,15 @@
-"""The two answers to "is this step a gradient step?": a modified loss, or the terms that stand against it."""
+"""The answers to "is this step a gradient step?": a modified loss, or what stands against it, shown or not."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from sympy import Expr, S
 
 from symmem.algebra.results import EXACT, Bound, Regime, Sentence
 from symmem.derivation.witness import Witness
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ModifiedLoss:
     """``theta <- theta - h P grad(potential) - h decay theta`` is the memoryless step to the order in h.
 
@@ -29,19 +28,21 @@ class ModifiedLoss:
         return self.regime.bound
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Obstruction:
     """No potential: the terms that stand against it, at which order in h, and the reason.
 
-    With a ``witness`` it is a denial: there is none, for the P of the update.  Without one, none was found.
+    With a ``witness``, or ``proved`` by trees, it is a denial: there is none, for the P of the update.  Else none was
+    found.
     """
 
     reason: Sentence
     terms: tuple[Expr, ...]
     order: int = 1
     witness: Witness | None = None
+    proved: bool = False
 
     @property
     def is_denial(self) -> bool:
         """Whether it was shown that there is none."""
-        return self.witness is not None
+        return self.proved or self.witness is not None

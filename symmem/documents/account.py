@@ -8,7 +8,6 @@ asked for is None.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from symmem.algebra.atoms import LR, STEP
@@ -16,6 +15,7 @@ from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sent
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
+from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
@@ -25,6 +25,7 @@ from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEqu
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
+from symmem.records import record
 
 At = int | Literal["n", "limit"]
 """The step at which the iteration is told: a number, symbolic n (with the limit), or the limit alone."""
@@ -37,7 +38,7 @@ FINITE_ORDER = 2
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Account:
     """What is told about one optimizer to one order in h, in this order."""
 
@@ -47,6 +48,7 @@ class Account:
     iteration: Iteration | None = None
     limit: Limit | Missing | None = None
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
+    gradient_map_loss: GradientMapLoss | Obstruction | Missing | None = None
     sign: Regularisation | None = None
     modified_equation: ModifiedEquation | Missing | None = None
     start: StartShift | Missing | None = None
@@ -77,6 +79,7 @@ def account_of(
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
         limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
         modified_loss=loss,
+        gradient_map_loss=when(Part.GRADIENT_MAP, lambda: derivation.gradient_map_verdict),
         sign=when(Part.SIGN, lambda: _sign(derivation)),
         modified_equation=when(Part.EQUATION, lambda: _equation(derivation)),
         start=when(Part.START, lambda: _start(derivation)),
@@ -111,6 +114,8 @@ def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing
     """The iteration at a step whose exact numbers can be computed."""
     optimizer = derivation.optimizer
     powers = [part for variable in optimizer.momentum for part in (variable.beta**STEP, variable.b)]
+    if derivation.order <= FINITE_ORDER and not isinstance(derivation.M, Missing):
+        powers = [derivation.F, derivation.M]  # what the step is put into, and nothing else
     most = (derivation.order + 1) * max(power_digits(part, step) for part in powers)
     if most > MOST_POWER_DIGITS:
         reason = (
@@ -156,6 +161,7 @@ def _start(derivation: Derivation) -> StartShift | Missing:
 
 def _lemma(derivation: Derivation) -> Lemma:
     method = derivation.method
-    first = finite_correction(method)
+    update, first = _demanded(derivation.F), finite_correction(method)
+    _demanded(derivation.M if derivation.order <= FINITE_ORDER else update)
     coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
-    return Lemma(derivation.F, first, coefficients, steps(method))
+    return Lemma(update, first, coefficients, steps(method))

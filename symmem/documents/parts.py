@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from sympy import Expr
@@ -10,6 +9,7 @@ from sympy import Expr
 from symmem.algebra.results import Missing
 from symmem.derivation.steps import Steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.records import record
 
 
 class Part(Enum):
@@ -18,6 +18,7 @@ class Part(Enum):
     ITERATION = auto()
     LIMIT = auto()
     LOSS = auto()
+    GRADIENT_MAP = auto()
     SIGN = auto()
     EQUATION = auto()
     START = auto()
@@ -26,11 +27,11 @@ class Part(Enum):
     LEMMA = auto()
 
 
-SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.EQUATION, Part.START))
+SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START))
 """What belongs to the limit of many steps."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Iteration:
     """``F^(n)`` and ``M^(n)`` at symbolic n, at a step, or in the limit; each may be missing by itself."""
 
@@ -38,7 +39,7 @@ class Iteration:
     M: Expr | Missing
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Limit:
     """``theta <- theta - h (F_0 + h F_1 + ...)``; M is ``h F_1 + ...``."""
 
@@ -51,7 +52,7 @@ class Limit:
         return self.coefficients[0]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ModifiedEquation:
     """``theta' = G_0 + h G_1 + ...``.
 
@@ -63,7 +64,7 @@ class ModifiedEquation:
     flow: ModifiedLoss | Obstruction | None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class StartShift:
     """The limit form starts at ``theta_0 + h d_1 + ...``."""
 
@@ -75,7 +76,7 @@ class StartShift:
         return any(shift != 0 for shift in self.shifts)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Lemma:
     """For a paper: ``F^(n)``, the correction of first order, h included, and from order 2 on F_1^(n) and F_2^(n)."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from symmem.declaration import loading, optimizer
@@ -26,6 +26,7 @@ from symmem.documents.comparison.text import comparison_text
 from symmem.documents.json_form import json_text
 from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.terminal import terminal_text
+from symmem.records import record
 
 Shown = TypeVar("Shown")
 Named = str | os.PathLike[str]
@@ -64,7 +65,7 @@ class Derivation(theory.Derivation):
         return notebook.account_latex(account_of(self, parts=notebook.PARTS))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Comparison:
     """Optimizers side by side: correction, sign of the implicit regularisation, modified loss."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.notation.formula import Formula
@@ -11,12 +11,13 @@ from symmem.notation.latex import TEXT_WIDTH, latex, latex_lines
 from symmem.notation.symbols import Functions, Macros
 from symmem.notation.text import text
 from symmem.notation.writable import Writable, formula_of
+from symmem.records import record
 
 WHOLE = 10**6
 """A width that no formula has."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spelling:
     """``names`` are the parameters, and further symbols, in LaTeX; ``functions`` the opaque functions."""
 

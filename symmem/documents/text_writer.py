@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Expr
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.columns import Style, columns, filled, unbroken, wrapped
 from symmem.documents.prose import Prose
-from symmem.documents.sections import Section
+from symmem.documents.section import Section
 from symmem.documents.spelling import Spelling
 from symmem.notation.writable import Writable
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TextWriter:
     """Writes in one style what one spelling says."""
 

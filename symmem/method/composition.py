@@ -9,7 +9,7 @@ exponential polynomial, else an explicit finite sum.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import comb
 
@@ -23,9 +23,10 @@ from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import definite_sum
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation, in_series
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Composition(Kernel):
     """The memory ``outer`` of the variable that ``inner`` remembers."""
 

@@ -7,7 +7,6 @@ differences of gradients of Adan, MARS and optimistic gradient descent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from math import comb
 
@@ -16,9 +15,10 @@ from sympy import Expr, Integer, Max, Min, S
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Delay(Scaled):
     """``c(n, k) = factor(n) [k = min(d, n)]``, or ``factor(n) [k = d]`` where it ``starts_empty``; d >= 1."""
 

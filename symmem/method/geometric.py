@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sympy import Expr, Integer, S, Symbol
@@ -15,9 +14,10 @@ from symmem.algebra.sums import definite_sum
 from symmem.method.kernel import Binomials, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Geometric(Scaled):
     """``c(n, k) = factor(n) decay^k``; the decay lies in (-1, 1) and is not 0."""
 

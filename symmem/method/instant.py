@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sympy import Expr, Min, S
 
 from symmem.method.kernel import Binomials, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Instant(Scaled):
     """``c(n, 0) = factor(n)``, and nothing of the past."""
 

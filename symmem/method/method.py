@@ -5,7 +5,7 @@ theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),        m_l = sum_{k=0..n} c_l(n, k
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from sympy import Add, Expr, S, Symbol
@@ -18,12 +18,13 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter, VectorFunction
 from symmem.method.kernel import Kernel
 from symmem.method.numbers import scalars_of
+from symmem.records import record
 
 Declared = Optimizer
 """What a method was read from; only those who name and print it look there."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Channel:
     """One vector that Phi sees, by its ``symbol``: the memory ``kernel`` of ``g``."""
 
@@ -32,7 +33,7 @@ class Channel:
     kernel: Kernel
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Method:
     """A method with memory, as exact data: Phi of its channels, and the field of its numbers.
 
@@ -81,6 +82,7 @@ class Method:
 
     @cached_property
     def is_linear(self) -> bool:
+        """Is ``Phi = sum_l a_l m_l`` with scalars a_l?"""
         symbols = [channel.symbol for channel in self.channels]
         slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
         # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.

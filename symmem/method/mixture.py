@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sympy import Add, Expr, S
 
@@ -11,9 +10,10 @@ from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation, side_by_side
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Mixture(Kernel):
     """The sum of its ``parts``: every answer is the sum of theirs."""
 
@@ -36,6 +36,7 @@ class Mixture(Kernel):
 
     @property
     def remembered(self) -> Kernel:
+        """The sum of those parts that reach into the past."""
         kept = tuple(part for part in self.parts if part.has_memory)
         return kept[0] if len(kept) == 1 else Mixture(kept)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sympy import Expr, Mul, Symbol
+from sympy import Expr, Mul, Symbol, exp
 
 from symmem.algebra.exponential import exponential_field
+from symmem.algebra.limits import exponential_slope
 from symmem.algebra.ranges import bounds
 from symmem.algebra.scalars import Scalars
+from symmem.algebra.signs import is_positive
 from symmem.declaration.records import Parameter
 from symmem.method.kernel import Kernel
 
@@ -25,6 +27,8 @@ def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: 
     field = exponential_field(expressions)
     factors = [factor for base in bases for factor in Mul.make_args(base)]
     vanishing = {base for base in (*field.bases, *factors) if bounds(base, ranges).is_within_unit}
+    slopes = {exponential_slope(part) for each in expressions for part in each.atoms(exp)}
+    vanishing |= {exp(slope) for slope in slopes if slope is not None and is_positive(-slope, ranges)}
     vanishing |= {1 / base for base in field.bases if bounds(1 / base, ranges).is_within_unit}
     vanishing |= {base for base in field.bases if base in bases}
     return Scalars(field, frozenset(vanishing))

@@ -8,7 +8,6 @@ from functools import lru_cache
 from symmem.algebra.atoms import momentum_symbol
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.results import Missing, Sentence
-from symmem.algebra.sums import NoLimitError
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Momentum
 from symmem.method.geometric import Geometric
@@ -44,10 +43,8 @@ def _settled(channel: Channel, method: Method) -> Channel:
     """The channel with the limit of its factor for n -> infinity."""
     kernel = channel.kernel
     assert isinstance(kernel, (Instant, Geometric))
-    try:
-        settled: object = scalar_limit(kernel.factor, method.numbers)
-    except NoLimitError as reason:
-        settled = Missing(
-            Sentence.of("b = ", kernel.factor, f" has no known limit for n -> infinity ({reason})")
-        )
+    settled = scalar_limit(kernel.factor, method.numbers)
+    if isinstance(settled, Missing):
+        words = (" has no known limit for n -> infinity (", *settled.reason.parts, ")")
+        settled = Missing(Sentence.of("b = ", kernel.factor, *words))
     return replace(channel, kernel=replace(kernel, settled=settled))

@@ -8,15 +8,15 @@ A sum of kernels stands side by side, a memory of a memory in series.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sympy import Add, Expr, Integer, Matrix, S, eye
 from sympy.matrices.dense import MutableDenseMatrix
 
 from symmem.algebra.atoms import STEP
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Realisation:
     """The entries may depend on n, the step that is being made; ``first`` is 0 for a state that starts empty."""
 

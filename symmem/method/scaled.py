@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Self
 
 from sympy import Expr, S
@@ -12,9 +12,10 @@ from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Kernel
 from symmem.method.realisation import Realisation
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Scaled(Kernel):
     """``settled`` is the limit of the factor: given by who builds it, plain where the factor does not depend on n."""
 

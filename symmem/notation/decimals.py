@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import log10
 
 from sympy import Expr, Float, Mul, Pow, Rational
 
@@ -20,6 +21,9 @@ MOST_DIGITS = 12
 
 SIGNIFICANT = 10
 """So many digits such a decimal has."""
+
+SMALLEST_FLOAT = Rational(1, 10**300)
+"""Smaller numbers, and larger ones than its inverse, are no floats: they stay as they are."""
 
 _BITS_PER_DIGIT = 3.3219280948873626
 
@@ -53,7 +57,7 @@ def power_digits(expression: Expr, step: int) -> int:
     for power in expression.atoms(Pow):
         if power.base.is_Rational and STEP in power.exp.free_symbols:
             exponent = power.exp.xreplace({STEP: Rational(step)})
-            size = max(abs(int(power.base.p)), int(power.base.q)).bit_length() / _BITS_PER_DIGIT
+            size = log10(max(abs(int(power.base.p)), int(power.base.q)))  # none for 0, 1 and -1
             most = max(most, int(size * abs(exponent)) if exponent.is_Number else 0)
     return most
 
@@ -124,6 +128,8 @@ def _with_short_decimals(expression: Expr) -> Expr:
 
 def _short_decimal(value: Rational) -> Expr:
     if value.q < 1000 or abs(value.p) == 1 or not _is_power_of_ten(value.q):
+        return value
+    if not SMALLEST_FLOAT < abs(value) < 1 / SMALLEST_FLOAT:
         return value
     return Float(decimal(value), len(str(abs(value.p))))
 

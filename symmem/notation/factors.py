@@ -12,9 +12,10 @@ from sympy import Add, Expr, Rational, S
 
 from symmem.notation.formula import Formula, Fraction, Number, Power, Product, Sum, is_open, negated, product
 from symmem.notation.ordering import Key
+from symmem.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Factor:
     """One factor of a product, with the key by which it is put in order."""
 

@@ -6,11 +6,12 @@ Everything that comes from a declaration is escaped: a stranger's title is text,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
+from symmem.records import record
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Mathematics:
     """LaTeX inside a sentence."""
 

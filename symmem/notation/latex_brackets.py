@@ -7,16 +7,16 @@ may end between them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from symmem.notation.layout import Cat, Doc, flat
 from symmem.notation.tex_size import height
+from symmem.records import record
 
 _TALL = re.compile(r"\\frac|\\sum|\\left")
 _PLAIN = re.compile(r"(?<![lr])[(\[]")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Brackets:
     """`fixed`: with fixed sizes; `depth`: 1 inside a fraction, where fractions are small."""
 

@@ -6,7 +6,7 @@ Standard amsmath; the symbols and macros are `symbols.Macros`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symmem.notation.formula import (
     Absolute,
@@ -23,6 +23,7 @@ from symmem.notation.formula import (
     Literal,
     Norm,
     Number,
+    Potential,
     Power,
     Product,
     Root,
@@ -39,6 +40,7 @@ from symmem.notation.statement import Letter
 from symmem.notation.statement_latex import statement_latex
 from symmem.notation.symbols import Macros, Speller
 from symmem.notation.tex_size import width
+from symmem.records import record
 
 WIDEST_FRACTION = 24.0
 """A fraction that is wider, with the sums of its numerator behind it, is written as a product."""
@@ -49,7 +51,7 @@ _OPERATORS = frozenset(
 _RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LatexPrinter:
     """A Formula as LaTeX, with the symbols of a speller."""
 
@@ -113,6 +115,8 @@ class LatexPrinter:
         match formula:
             case Gradient(body):
                 return Cat((f"{self.macros.nabla} ", self._closed(body)))
+            case Potential(function, point):
+                return Cat((self.speller.potential_latex(function), self._list("(", (point,), ")")))
             case Derivative(slots=slots):
                 if is_bare(formula):
                     return _applied(self._head(formula), self.doc(slots[0]))

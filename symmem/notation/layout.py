@@ -8,18 +8,20 @@ string measures, and how a line is moved in, is the `Ruler`'s: columns of text, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from symmem.records import record
 
-@dataclass(frozen=True, eq=False)
+
+@record(frozen=True, eq=False)
 class Cat:
     """Documents side by side."""
 
     parts: tuple[Doc, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Item:
     """One item of a fill, with what stands before it: on the same line, or at the head of a new line."""
 
@@ -28,7 +30,7 @@ class Item:
     body: Doc
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Fill:
     """Items packed into lines; a new line starts `hang` columns behind the first item's column.
 
@@ -43,7 +45,7 @@ class Fill:
     tight: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Choice:
     """`whole` where it fits on a line, else `broken`, which says the same and can be broken."""
 
@@ -54,7 +56,7 @@ class Choice:
 Doc: TypeAlias = "str | Cat | Fill | Choice"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Ruler:
     """`size` of a piece of a line, and the `indent` of a given size.
 
@@ -70,7 +72,7 @@ class Ruler:
 COLUMNS = Ruler(len, lambda columns: " " * int(columns))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Line:
     """A line as it stands in the source, and its size in print."""
 
@@ -78,7 +80,7 @@ class Line:
     size: float
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Page:
     """The room: no line beyond `width`; new lines start at `limit` at most."""
 

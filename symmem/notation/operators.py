@@ -10,7 +10,7 @@ Each is linear in its slots, so the scalars of the slots are written in front:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sympy import Add, Expr, Function, Mul, S
 from sympy.core.function import AppliedUndef
@@ -22,6 +22,7 @@ from symmem.algebra.atoms import (
     is_contraction,
     kind,
     opaque_parts,
+    potential_parts,
     split_scalar,
 )
 from symmem.algebra.norms import NormShape, gradient_shape, total_shape
@@ -34,16 +35,18 @@ from symmem.notation.formula import (
     Inner,
     Norm,
     Number,
+    Potential,
     Power,
     Total,
 )
 from symmem.notation.ordering import Order
 from symmem.notation.symbols import Functions
+from symmem.records import record
 
 HESSIAN = Function("D2L")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class OperatorReader(ABC):
     """Reads operators; how sums and whole expressions are read is structure.py's."""
 
@@ -85,6 +88,9 @@ class OperatorReader(ABC):
             return self._total(atom.args[0])
         if contraction_order(atom) == 2:
             return self._hessian(atom.args[0])
+        potential = potential_parts(atom)
+        if potential is not None:
+            return S.One, Potential(potential[0], replace(self, plain=True).read(potential[1]))
         if is_contraction(atom):
             scalars, slots = zip(*map(self._slot, atom.args), strict=True)
             return Mul(*scalars), Derivative("loss", contraction_order(atom), None, slots)

@@ -6,17 +6,17 @@ Keys are compared as tuples; ties keep SymPy's own order, which is canonical.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, MOMENTUM_NAME, STEP, THETA, is_scalar
+from symmem.records import record
 
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Placed:
     """A term of a sum in its place; terms of one group may change places to let a positive one lead."""
 
@@ -42,7 +42,7 @@ def is_negative(term: Expr) -> bool:
     return bool(term.as_coeff_Mul()[0].is_negative)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Order:
     """`positions`: the declared order of the parameters; `indices`: the step and the bound indices."""
 

@@ -8,11 +8,11 @@ a letter where the formulas become shorter by it, its definition counted in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sympy import Add, Expr, Mul, S, Symbol, preorder_traversal
 
 from symmem.algebra.atoms import STEP, is_scalar
+from symmem.records import record
 
 VARIABLE = Symbol("x")
 """The argument of a short-hand in its definition."""
@@ -25,7 +25,7 @@ _LEAST = 5.5
 """Nothing that is narrower gets a letter."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Shorthand:
     """A letter for the template; each use is a symbol that stands for the template at a parameter."""
 
@@ -35,7 +35,7 @@ class Shorthand:
     """Pairs (parameter, symbol)."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Place:
     """A part of a sum: ``factor * template(parameter)``."""
 

@@ -5,8 +5,6 @@ Fractions are written on the line, a/(b c), so a factor behind a fraction is set
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from symmem.notation.formula import (
     Absolute,
     Atom,
@@ -22,6 +20,7 @@ from symmem.notation.formula import (
     Literal,
     Norm,
     Number,
+    Potential,
     Power,
     Product,
     Root,
@@ -36,13 +35,14 @@ from symmem.notation.layout import Cat, Doc, Fill, Item, flat
 from symmem.notation.statement import Letter
 from symmem.notation.statement_text import statement_text
 from symmem.notation.symbols import Glyphs, Speller, subscript, superscript
+from symmem.records import record
 
 
 def _around(left: str, body: Doc, right: str) -> Doc:
     return Cat((left, body, right))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TextPrinter:
     """A Formula as lines of text, in Unicode or ASCII."""
 
@@ -87,6 +87,9 @@ class TextPrinter:
         match formula:
             case Gradient(body):
                 return Cat((self.glyphs.nabla, self._closed(body)))
+            case Potential(function, point):
+                name = self.speller.potential_text(function, self.glyphs)
+                return Cat((name, self._list("(", (point,), ")")))
             case Derivative():
                 return self._derivative(formula)
             case Directional(function, point, slots):

@@ -14,6 +14,7 @@ from symmem.algebra.atoms import GRAD, LR, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
 
@@ -62,6 +63,8 @@ def advised(formula: Expr | Missing, advice: Advice) -> Expr | Missing:
 
 def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     """F and M at step n, and in the limit."""
+    if isinstance(derivation.F, Missing):
+        raise DerivationError(str(derivation.F))  # without an update there is nothing to write
     finite = derivation.F, advised(derivation.M, Advice.LIMIT)
     limit = derivation.limit
     if isinstance(limit, Missing):

@@ -125,6 +125,7 @@ def probe(
 
 
 def first_order_of(optimizer: Optimizer) -> FirstOrder:
+    """The formulas at order 1, which is all that the runtime with memory and the probe know."""
     found = formulas_of(optimizer)
     assert isinstance(found, FirstOrder)
     return found

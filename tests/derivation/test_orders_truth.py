@@ -148,6 +148,18 @@ def test_third_order_at_a_given_step_is_refused(name: str) -> None:
     assert name in str(found)
 
 
+def test_a_weight_outside_the_field_is_a_missing_result() -> None:
+    """sqrt(1 - beta^3) is no rational function of the parameters: a reason is returned, nothing is raised."""
+    variable = symmem.Momentum("grad", "beta", "sqrt(1 - beta**(n + 1))")
+    parameters = {"beta": {"default": 0.9, "range": "[0, 1)"}}
+    found = symmem.derive(symmem.Optimizer("rooted", "m1", [variable], parameters), 3).at(2)
+    assert isinstance(found, Missing)
+    assert (
+        str(found)
+        == "rooted: step 2: the weights of m1 have no exact value in the parameters; ask for the limit"
+    )
+
+
 @pytest.mark.parametrize("name", ["heavyball", "nesterov", "adamw", "lion-bc"])
 def test_a_given_step_far_out_is_the_limit(name: str) -> None:
     """n = 30: the transient is about n^3 0.4^n, 1e-8."""

@@ -40,8 +40,8 @@ with algebra, method and derivation."""
 DOORS = {"__init__": set(), "__main__": {"cli"}, "cli": {"cli"}}
 """The doors of the package: they may import every room, but only when it is needed; with what each needs at once."""
 
-COMMON = (["errors"], ["work"])
-"""What every room may import: the errors, and the budget of work."""
+COMMON = (["errors"], ["work"], ["records"])
+"""What every room may import: the errors, the budget of work, and how records are made."""
 
 REGISTRY = ["targets", "registry"]
 """The names of the targets, for the help: it imports nothing before a target is asked for."""
@@ -227,3 +227,40 @@ def test_a_forbidden_call_is_seen(name: str) -> None:
     assert forbidden_uses(f"sympy.{name}(text)") == [name]
     assert forbidden_uses(f"from sympy import {name} as innocent") == [name]
     assert forbidden_uses(f"run = {name}") == [name]
+
+
+def questions_about_the_declaration(source: str) -> list[str]:
+    """What a derivation must not ask: it reads a Method and its kernels, never a declared momentum variable."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr in {"beta", "b"}:
+            found.append(f"line {node.lineno}: .{node.attr}")
+        elif isinstance(node, (ast.Name, ast.arg)):
+            name = node.id if isinstance(node, ast.Name) else node.arg
+            if name in {"beta", "Optimizer", "Momentum"}:
+                found.append(f"line {node.lineno}: {name}")
+        elif isinstance(node, ast.ImportFrom) and any(
+            x.name in {"Optimizer", "Momentum"} for x in node.names
+        ):
+            found.append(f"line {node.lineno}: import from {node.module}")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "derivation").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_derivation_asks_kernels_and_not_the_declaration(path: Path) -> None:
+    assert questions_about_the_declaration(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from symmem.declaration.optimizer import Optimizer",
+        "def f(variable): return variable.beta == 0",
+        "def f(variable): return variable.b",
+        "beta = 1",
+        "def f(beta): return 1",
+        "def f(x: Optimizer): return x",
+    ],
+)
+def test_a_question_about_the_declaration_is_seen(source: str) -> None:
+    assert questions_about_the_declaration(source)

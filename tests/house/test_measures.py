@@ -95,6 +95,14 @@ def is_overload(node: Documented) -> bool:
     return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
 
 
+def is_documented(node: Documented) -> bool:
+    """A docstring, or that of another class taken over: ``__doc__ = Base.__doc__``."""
+    taken = any(
+        isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__doc__" for each in node.body
+    )
+    return taken or ast.get_docstring(node) is not None
+
+
 def too_long() -> dict[str, int]:
     return {
         name: length
@@ -108,7 +116,7 @@ def undocumented() -> list[str]:
         name
         for module, tree in TREES.items()
         for name, node in public(tree, module)
-        if not is_overload(node) and ast.get_docstring(node) is None
+        if not is_overload(node) and not is_documented(node)
     ]
 
 

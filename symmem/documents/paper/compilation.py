@@ -13,12 +13,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from symmem.errors import SymmemError
 from symmem.output import confinement
 from symmem.output.scratch import scratch_folder
+from symmem.records import record
 
 PACKAGES = "texlive-latex-extra texlive-fonts-recommended lmodern"
 RUNS = 3
@@ -34,7 +34,7 @@ _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/texmf", "
 _KEPT = ("PATH", "TEXMFCNF", "SOURCE_DATE_EPOCH")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Typeset:
     """The PDF, or None where the compiler rejected the document, and its log."""
 

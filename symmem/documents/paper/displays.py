@@ -7,7 +7,6 @@ line of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sympy import Expr
 
@@ -20,6 +19,7 @@ from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.symbols import Macros
 from symmem.notation.tex_size import EQUALS, width
 from symmem.notation.writable import Writable
+from symmem.records import record
 
 NUMBER = 3.2
 """The room for the number of an equation, in ems."""
@@ -27,7 +27,7 @@ WIDEST_LEFT = 9.0
 """A left-hand side that is wider stands on a line of its own."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Row:
     """``left = right = right ...``."""
 
@@ -38,7 +38,7 @@ class Row:
     arguments: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Writer:
     """Writes the formulas and sentences of one optimizer in the macros of a paper."""
 

@@ -12,10 +12,11 @@ from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, 
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import example, functions, parameters, table
+from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
-from symmem.documents.parts import SETTLED, Part
+from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.prose import stated
 from symmem.documents.spelling import Spelling
 from symmem.output.rendering import render
@@ -76,6 +77,7 @@ def _section(account: Account) -> dict[str, object]:
         "update": writer.inline(optimizer.phi),
         "assumptions": [writer.sentence(stated(each)) for each in account.assumptions],
         "unknown": [writer.sentence(stated(each)) for each in account.unknown],
+        "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
         "warned": any(each.warning for each in account.unknown),
         **lemma(account.lemma, optimizer, writer),
         "proof": proof(account.lemma, writer),
@@ -88,6 +90,7 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     return {
         "limit": consequences.limit(account.limit, name, writer),
         "modified_loss": consequences.modified_loss(loss, name, writer),
+        "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
         "start": consequences.start(account.start, name, writer),
     }

@@ -12,6 +12,8 @@ from symmem.program.tolerance import TOLERANCE_BITS
 
 
 class MemorylessState(NamedTuple):
+    """How many updates were made."""
+
     count: jax.Array
 
 

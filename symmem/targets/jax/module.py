@@ -60,6 +60,7 @@ class JaxWriter(PythonWriter):
     """Sums over past steps are loops that the compiler sees; their bounds may be traced."""
 
     def loop(self, loop: Loop) -> list[str]:
+        """The loop as a function of the index and of what was added so far, run by ``lax.fori_loop``."""
         start = "0.0" if loop.is_scalar else "_zeros(theta)"
         result, term = self._name(loop.result), self._name(loop.term)
         name = self._name(Internal(f"add_{loop.result}"))

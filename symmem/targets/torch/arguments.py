@@ -37,10 +37,12 @@ class Spelled:
 
     @property
     def type(self) -> str:
+        """The annotation of the argument."""
         return f"tuple[{', '.join(['float'] * len(self.defaults))}]" if self.is_tuple else "float"
 
     @property
     def default(self) -> str:
+        """The default of the argument, as Python text."""
         return tuple_of(self.defaults) if self.is_tuple else self.defaults[0]
 
 

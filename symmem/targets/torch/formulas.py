@@ -83,14 +83,17 @@ class HigherStep:
 
     @property
     def needs(self) -> frozenset[Need]:
+        """The runtime functions that its routines call."""
         return frozenset(need for each in self.variants.existing for need in each.needs)
 
     @property
     def has_finite(self) -> bool:
+        """Is there a routine for integer n?"""
         return isinstance(self.variants.finite, Routine)
 
     @property
     def has_limit(self) -> bool:
+        """Is there a routine for n -> infinity?"""
         return isinstance(self.variants.limit, Routine)
 
 

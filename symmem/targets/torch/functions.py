@@ -33,6 +33,7 @@ class FunctionWriter:
         self.needs: set[Need] = set()
 
     def spelled(self, symbols: Iterable[Symbol]) -> list[str]:
+        """The names of these symbols in the emitted module."""
         return [self._writer.scope.name(symbol) for symbol in symbols]
 
     def tensor(

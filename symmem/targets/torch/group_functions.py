@@ -70,7 +70,7 @@ class GroupFunctions:
             return []
         update = self.form.memoryless + self._shared_correction()
         first = self.form.memories[0]
-        vectors = [v for slot, v in self._names.items() if slot in (first.product, first.way)]
+        vectors = [v for slot, v in self._names.items() if slot in (first.product, first.displacement)]
         return [self._tensor(SHARED, update, vectors, self._numbers)]
 
     def correction(self) -> list[Lines]:
@@ -87,8 +87,8 @@ class GroupFunctions:
         """What stands for the products, then for the displacements where a formula has them."""
         memories = self.form.memories
         found = {memory.product: Internal(f"hv{k}") for k, memory in enumerate(memories, start=1)}
-        if self.form.has_ways:
-            found |= {memory.way: Internal(f"path{k}") for k, memory in enumerate(memories, start=1)}
+        if self.form.has_displacements:
+            found |= {memory.displacement: Internal(f"path{k}") for k, memory in enumerate(memories, start=1)}
         return found
 
     @property
@@ -106,11 +106,11 @@ class GroupFunctions:
     def _shared_correction(self) -> Expr:
         first, *others = self.form.memories
         same = {memory.product: first.product for memory in others}
-        same |= {memory.way: first.way for memory in others}
+        same |= {memory.displacement: first.displacement for memory in others}
         rows: dict[Expr, list[Expr]] = {}
         for term in terms_of(distribute(self.form.correction.xreplace(same))):
             factors = Mul.make_args(term)
             # An opaque function has it inside.
-            vector = next((each for each in (first.product, first.way) if each in factors), S.One)
+            vector = next((each for each in (first.product, first.displacement) if each in factors), S.One)
             rows.setdefault(vector, []).append(term / vector)
         return Add(*(Mul(vector, Add(*parts)) for vector, parts in rows.items()))

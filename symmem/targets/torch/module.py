@@ -99,7 +99,7 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         aliases=[
             *definitions("derivatives", "_Hvp", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
-            f"_HAS_PATHS = {form.has_ways}",
+            f"_HAS_PATHS = {form.has_displacements}",
         ],
         before=definitions("first_order", "_Memoryless"),
         after=[

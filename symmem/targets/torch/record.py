@@ -93,7 +93,7 @@ def _memory(form: GroupForm) -> Lines:
             "past": group.PAST,
             "past_scalars": group.PAST_SCALARS if form.past_scalars else "None",
             "is_linear": str(form.is_linear),
-            "has_displacements": str(form.has_ways),
+            "has_displacements": str(form.has_displacements),
             "corrected": group.CORRECTED,
             "shared": group.SHARED if len(form.memories) > 1 else group.CORRECTED,
             "correction": group.CORRECTION,

@@ -19,6 +19,7 @@ class ForwardOverReverse(Evaluation):
     """A product is the tangent of the gradient, from a second call of the closure."""
 
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        """The Hessian times the directions: the derivative of the gradient, computed beside it in one pass."""
         with torch.enable_grad(), forward_ad.dual_level(), explained():
             points = [
                 p if v is None else forward_ad.make_dual(p, v)

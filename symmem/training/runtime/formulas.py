@@ -27,6 +27,7 @@ class Argument:
     default: float | tuple[float, ...]
 
     def values(self, group: Group) -> tuple[float, ...]:
+        """The numbers of this argument in a group: one, or as many as its tuple has."""
         given = group[self.name]
         return tuple(float(x) for x in given) if isinstance(self.default, tuple) else (float(given),)
 
@@ -65,6 +66,7 @@ class Formulas:
         return [found[name] for name in self.parameters]
 
     def check_values(self, group: Group) -> None:
+        """ValueError where the values of a group are out of range, or have no form for finite n or for the limit."""
         self.check(None, *self.values(group))
         if not self.has_finite and not group["limit"]:
             raise ValueError("at this order only the limit is known; use limit=True")

@@ -49,6 +49,7 @@ class Part:
 
     @property
     def lr(self) -> float:
+        """The learning rate of the group now."""
         return float(self.group["lr"])
 
     @property
@@ -58,6 +59,7 @@ class Part:
 
     @property
     def values(self) -> list[float]:
+        """The parameters of the formulas in the group now, in their order."""
         return self.formulas.values(self.group)
 
     @property

@@ -66,9 +66,8 @@ def probe(
     regulariser_sign            +1 memory regularises, -1 it does the opposite, 0
     regulariser_change          -grad R . U: how the update changes R, to first order
 
-    For R the groups may differ in lr and in a decay of theta. Where they differ
-    in their memory there is no R, and its numbers are nan.
-    Where lr times the decay differs between groups, the term of L in R is a change of
+    For R the groups may differ in lr and in a decay of theta. Where they differ in their memory there is no R,
+    and its numbers are nan. Where lr times the decay differs between groups, the term of L in R is a change of
     their rates instead, and is left out.
     """
     check_hvp(hvp)
@@ -76,25 +75,42 @@ def probe(
         for group in optimizer.param_groups:
             check_torch_options(group, formulas)
         parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
-        sharded = any(is_sharded(p) for part in parts for p in part.owned)
-        together = sharded or isinstance(model, DistributedDataParallel)
-        processes = processes_of(process_group, model if together else None, hvp)
+        processes = _processes(model, parts, hvp, process_group)
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
-        loss = evaluate(parts, parts, closure, Resources(hvp, functions, processes))
+        loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
         updates, corrections = _both_steps(parts, optimizer.state)
-        found = {"loss": float(loss), **_sizes(updates, corrections, processes)}
-        if formulas.memory is None:
-            names = ("", "_gradient_norm", "_sign", "_change")
-            found |= {f"regulariser{name}": 0.0 for name in names}
-        elif formulas.regulariser is not None:
-            value, gradient = regulariser(formulas.regulariser, parts, float(loss), processes)
-            found |= {
-                "regulariser": value,
-                "regulariser_gradient_norm": processes.norm(gradient),
-                "regulariser_sign": value and value / abs(value),
-                "regulariser_change": -processes.dot(gradient, updates),
-            }
-    return found
+        sizes = _sizes(updates, corrections, processes)
+        return {"loss": loss, **sizes, **_regularised(formulas, parts, loss, updates, processes)}
+
+
+def _processes(
+    model: torch.nn.Module, parts: Sequence[RunningPart], hvp: Hvp, process_group: Any
+) -> OneProcess:
+    """Those of the model, where it is spread over several; else those of the group."""
+    sharded = any(is_sharded(p) for part in parts for p in part.owned)
+    together = sharded or isinstance(model, DistributedDataParallel)
+    return processes_of(process_group, model if together else None, hvp)
+
+
+def _regularised(
+    formulas: FirstOrder,
+    parts: Sequence[RunningPart],
+    loss: float,
+    updates: Vectors,
+    processes: OneProcess,
+) -> dict[str, float]:
+    """The numbers of R; none where there is no R."""
+    if formulas.memory is None:
+        return {f"regulariser{name}": 0.0 for name in ("", "_gradient_norm", "_sign", "_change")}
+    if formulas.regulariser is None:
+        return {}
+    value, gradient = regulariser(formulas.regulariser, parts, loss, processes)
+    return {
+        "regulariser": value,
+        "regulariser_gradient_norm": processes.norm(gradient),
+        "regulariser_sign": value and value / abs(value),
+        "regulariser_change": -processes.dot(gradient, updates),
+    }
 
 
 def _sizes(updates: Vectors, corrections: Vectors, processes: OneProcess) -> dict[str, float]:

@@ -61,6 +61,7 @@ class OneProcess:
         return self.total(numbers)
 
     def norm(self, vectors: Vectors) -> float:
+        """The Euclidean norm over all parameters and all processes."""
         return float(self.dot(vectors, vectors) ** 0.5)
 
     def functions(self, place: int, given: list[Any]) -> list[Any]:

@@ -24,6 +24,7 @@ class DoubleBackward(Evaluation):
     create_graph = True
 
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        """The Hessian times the directions, through the kept graph of the gradient; freed after the last."""
         outputs: list[Tensor] = []
         vectors: list[Tensor] = []
         for g, v in zip(self._first, directions, strict=True):
@@ -49,6 +50,7 @@ class CentralDifference(Evaluation):
     """
 
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        """``(grad(theta + t v) - grad(theta - t v)) / 2t``, with t where rounding and truncation balance."""
         moved = [
             (p, p.detach().clone(), v) for p, v in zip(self._points, directions, strict=True) if v is not None
         ]
@@ -92,6 +94,7 @@ class GivenProduct(Evaluation):
         self._hvp = hvp
 
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
+        """What the user's function returns; a direction that is None is zero for it."""
         pairs = zip(self._points, directions, strict=True)
         given = [torch.zeros_like(p) if v is None else v for p, v in pairs]
         found = list(self._hvp(self._points, given))
@@ -108,6 +111,7 @@ METHODS: dict[str, type[Evaluation]] = {
 
 
 def check_hvp(hvp: Hvp) -> None:
+    """ValueError where this is no way to a Hessian-vector product."""
     if not callable(hvp) and hvp not in METHODS:
         known = ", ".join(METHODS)
         raise ValueError(f"hvp = {hvp!r} is neither a function nor one of {known}")

@@ -19,6 +19,7 @@ def random_states(parameters: Sequence[Tensor]) -> States:
 
 
 def set_random_states(states: States) -> None:
+    """Puts the generators back where ``random_states`` found them."""
     for device, state in states.items():
         if device.type == "cuda":
             torch.cuda.set_rng_state(state, device)

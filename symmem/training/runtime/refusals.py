@@ -43,6 +43,7 @@ def explained() -> Iterator[None]:
 
 
 def not_twice(reason: str) -> RuntimeError:
+    """The error for a loss without second derivatives, with the ways out."""
     return RuntimeError(f"the loss cannot be differentiated twice: {reason}. {_WAYS_OUT}")
 
 

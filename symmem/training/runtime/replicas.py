@@ -25,6 +25,7 @@ class Replicas(OneProcess):
 
     @contextmanager
     def opened(self, owned: list[Any]) -> Iterator[list[Tensor]]:
+        """Every process has the parameters whole: the points are the parameters themselves."""
         self._owned = self._points = owned
         yield owned
 
@@ -37,6 +38,7 @@ class Replicas(OneProcess):
         return torch.full_like(loss, mean), [g if share else None for share, g in pairs]
 
     def averaged(self, vectors: Vectors) -> Vectors:
+        """The means over the processes; None counts as zero, so that all send the same tensors."""
         return list(self._means(self._filled(vectors)))
 
     def _filled(self, vectors: Vectors) -> list[Tensor]:

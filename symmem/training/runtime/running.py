@@ -39,10 +39,12 @@ class RunningPart(Part):
 
     @property
     def n(self) -> float:
+        """The step that the optimizer makes next, from 0 on; infinity in the limit form."""
         return math.inf if self.group.get("limit", False) else self.made
 
     @property
     def values(self) -> list[float]:
+        """The parameters of the memory that is wanted: those of the group, but for its target."""
         pairs = zip(self.formulas.parameters, super().values, strict=True)
         return [float(self.target.get(name, value)) for name, value in pairs]
 

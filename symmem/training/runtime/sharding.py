@@ -29,6 +29,7 @@ def gathered(owner: Any, shard: Tensor) -> Tensor:
 
 
 def sharded_modules(module: Any) -> list[Any]:
+    """The modules to which fully_shard was applied."""
     from torch.distributed.fsdp import FSDPModule  # noqa: PLC0415  # the same
 
     return [each for each in module.modules() if isinstance(each, FSDPModule)]
@@ -47,10 +48,12 @@ def flag_holders(module: Any) -> list[Any]:
 
 
 def flags(holder: Any, names: list[str]) -> dict[str, Any]:
+    """The values that these attributes have now."""
     return {name: getattr(holder, name) for name in names}
 
 
 def set_flags(holder: Any, values: dict[str, Any]) -> None:
+    """Gives these attributes these values."""
     for name, value in values.items():
         setattr(holder, name, value)
 

@@ -36,6 +36,7 @@ class Shards(Replicas):
 
     @contextmanager
     def opened(self, owned: list[Any]) -> Iterator[list[Tensor]]:
+        """The gathered parameters, for as long as the block runs; the modules are left as they were."""
         self._owned = owned
         sharded = sharded_modules(self._module)
         for each in sharded:
@@ -79,6 +80,7 @@ class Shards(Replicas):
         return points
 
     def averaged(self, vectors: Vectors) -> Vectors:
+        """The means over the processes, each of its own shard."""
         from torch.distributed.tensor import (  # noqa: PLC0415  # a second of import that one process does not need
             DTensor,
             Partial,
@@ -102,6 +104,7 @@ class Shards(Replicas):
         return found
 
     def whole(self, vectors: Vectors) -> Vectors:
+        """Shards gathered to whole tensors, in the type in which the points are computed with."""
         found = list(vectors)
         for place, (p, x) in enumerate(zip(self._owned, vectors, strict=True)):
             if x is not None and is_sharded(p):
@@ -125,6 +128,7 @@ class Shards(Replicas):
         return alike + float(value)
 
     def functions(self, place: int, given: list[Any]) -> list[Any]:
+        """The user's functions of a whole tensor, as functions of this process's shard."""
         owner = self._owned[place]
         return [OnShard(owner, each) if is_sharded(owner) else each for each in given]
 
@@ -150,6 +154,7 @@ class PassingShards(Shards):
         return [local(p) for p in self._owned]
 
     def differentiated(self, loss: Tensor, points: list[Tensor], create_graph: bool) -> Vectors:
+        """The gradient by ``backward``, whose hooks reduce over the processes; ``.grad`` stays as it was."""
         before = [p.grad for p in self._held]
         try:
             for p in self._held:
@@ -161,7 +166,9 @@ class PassingShards(Shards):
                 p.grad = grad
 
     def averaged(self, vectors: Vectors) -> Vectors:
+        """The means of what is replicated; shards were reduced by the hooks of ``backward``."""
         return self._with_means(self._filled(vectors))
 
     def whole(self, vectors: Vectors) -> Vectors:
+        """The shards themselves: the model gathers them when it runs."""
         return vectors

@@ -66,6 +66,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         super().__init__(formulas, params, {**arguments, **own}, settings)
 
     def check_group(self, group: Group) -> None:
+        """Fills in strength, target and every, and refuses what they cannot be."""
         super().check_group(group)
         target = group["target"] = dict(group["target"] or {})
         if group["strength"] is None:

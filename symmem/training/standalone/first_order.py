@@ -30,7 +30,7 @@ _Row = dict[int, Tensor]
 class _Memoryless(torch.optim.Optimizer):
     """One process, and groups that may differ."""
 
-    def __init__(self, params: Any, defaults: _Group, hvp: Any, *functions: Any):
+    def __init__(self, params: Any, defaults: _Group, hvp: Any, *functions: Any) -> None:
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
         self.hvp, self.functions = hvp, functions

@@ -1,0 +1,83 @@
+"""What a new user writes and this language spells otherwise: the words of other programs, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_ONE_FORMULA = "Phi and g need derivatives, and b is one formula in n"
+_ENTRYWISE = "expressions are entrywise; declare it in [functions] as an opaque function of a vector"
+_STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
+_RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
+
+CALLS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("max", "min", "maximum", "minimum", "where", "relu"),
+            f"is not known: {_ONE_FORMULA}; use a smooth formula, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y)",
+        ),
+        **dict.fromkeys(
+            ("clip", "clamp", "clip_by_value"),
+            f"is not known: {_ONE_FORMULA}; use a smooth formula, for a bound c on x c*tanh(x/c)",
+        ),
+        **dict.fromkeys(("norm", "mean", "sum", "dot", "rms", "matmul"), f"joins entries, and {_ENTRYWISE}"),
+        **dict.fromkeys(("pow", "power"), "is not known; write a power as x**y"),
+        "square": "is not known; write x**2",
+        "rsqrt": "is not known; write 1/sqrt(x)",
+        "cbrt": "is not known; write x**(1/3)",
+        "ln": "is not known; write log(x)",
+        "log1p": "is not known; write log(1 + x)",
+        "expm1": "is not known; write exp(x) - 1",
+        "sigmoid": "is not known; write 1/(1 + exp(-x))",
+        "softplus": "is not known; write log(1 + exp(x))",
+        "arctan": "is not known; write atan(x)",
+        **dict.fromkeys(("fabs", "absolute"), "is not known; write abs(x)"),
+        "sgn": "is not known; write sign(x)",
+    }
+)
+"""Functions of other programs; each continues a sentence that begins with the name."""
+
+SYMBOLS: Mapping[str, str] = MappingProxyType(
+    {
+        "pi": "pi is not known; write its digits, 3.141592653589793",
+        **dict.fromkeys(("e", "E"), "the number e is not known by this name; write exp(1)"),
+        **dict.fromkeys(("inf", "oo", "nan"), "only finite numbers are known; write one"),
+        **dict.fromkeys(("t", "step", "steps", "iteration", "epoch"), _STEP),
+        **dict.fromkeys(("g", "gt", "g_t", "gradient", "grads", "dL"), "the gradient is called grad"),
+        **dict.fromkeys(
+            ("w", "x", "p", "param", "params", "weight", "weights"),
+            "what is trained is called theta",
+        ),
+        **dict.fromkeys(
+            ("m", "v", "momentum", "exp_avg", "exp_avg_sq"),
+            "momentum variables are called m1, m2, ... in the order of [[momentum]]",
+        ),
+        **dict.fromkeys(("h", "eta", "alpha", "learning_rate", "step_size"), _RATE),
+    }
+)
+"""Symbols of papers and programs, where a declaration does not declare them itself."""
+
+CHARACTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "^": "'^' is not a power here; write **",
+        "=": "an expression has no '='; write the right-hand side alone",
+        **dict.fromkeys("'\"", "text is not an expression; remove the quotes"),
+        "[": "no indexing: expressions are entrywise, and momentum variables are m1, m2, ...; use parentheses",
+        "{": "use parentheses for grouping",
+        **dict.fromkeys(
+            "<>",
+            "no comparisons and no conditions: write one smooth formula, sqrt(x**2 + eps) for |x|",
+        ),
+        "%": "no remainder; use + - * / **",
+        "@": "no matrix product: expressions are entrywise; use *",
+        "\0": "a null byte; remove it",
+        **dict.fromkeys("\n\r", "a line break; write the expression on one line"),
+        "²": "'²' is not known; write **2",
+        "³": "'³' is not known; write **3",
+        "√": "'√' is not known; write sqrt(x)",
+        "∇": "'∇' is not known; the gradient is called grad",
+        **dict.fromkeys("·×", "write a product with *"),
+        "−": "this minus is not the one of the keyboard; write -",
+    }
+)
+"""Characters that the language has not."""

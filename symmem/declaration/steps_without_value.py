@@ -1,0 +1,72 @@
+"""The steps at which a factor b has no real value, found exactly where that is a question about polynomials in n.
+
+``1/(n - 5)`` has a pole at n = 5, ``sqrt(5 - n)`` is not real from n = 6 on, ``1/(n + 1)`` is defined at every step.
+What is no rational function of n under a power or a logarithm is tried at the first steps alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sympy import Expr, Integer, Poly, Pow, Rational, Symbol, fraction, log, together
+
+from symmem.algebra.atoms import STEP
+from symmem.declaration import bounded
+from symmem.errors import DeclarationError
+
+FIRST_STEPS = 3
+TRIED_STEPS = 64
+"""A polynomial is tried at so many first steps, and then far out, where its leading coefficient decides."""
+MOST_DOUBLINGS = 64
+
+
+def check_factor(b: Expr, defaults: Mapping[Symbol, Rational]) -> None:
+    """Refuse a factor that has no real value at some step, at the default values of its parameters."""
+    for step in range(FIRST_STEPS):
+        try:
+            bounded.substitute(b, {**defaults, STEP: Integer(step)})
+        except DeclarationError as error:
+            raise error.within(f"b: at n = {step} and the default values") from None
+    found = step_without_value(b.xreplace(dict(defaults)))
+    if found is not None:
+        written = "" if b.free_symbols <= {STEP} else " at the default values"
+        raise DeclarationError(
+            f"b: has no real value at n = {found}{written}; n runs through 0, 1, 2, ...: keep denominators away "
+            "from 0 and roots and logarithms above it"
+        )
+
+
+def step_without_value(b: Expr) -> int | None:
+    """A step n >= 0 at which b, with numbers for its parameters, divides by zero or is not real; None: none found."""
+    found = [_zero_or_negative(part) for part in b.atoms(Pow, log) if STEP in part.args[0].free_symbols]
+    return min((step for step in found if step is not None), default=None)
+
+
+def _zero_or_negative(part: Expr) -> int | None:
+    inner = part.args[0]
+    exponent = part.exp if isinstance(part, Pow) else Rational(-1, 2)
+    rational = isinstance(exponent, Rational) and inner.is_rational_function(STEP)
+    if not rational or inner.free_symbols != {STEP}:
+        return None
+    above, below = (Poly(each, STEP) for each in fraction(together(inner)))
+    if not (above.domain.is_QQ or above.domain.is_ZZ):
+        return None
+    steps = []
+    if exponent < 0:
+        steps += [int(root) for root in above.ground_roots() if root.is_Integer and root >= 0]
+    if exponent.q % 2 == 0:
+        negative = _first_negative(above * below)
+        steps += [] if negative is None else [negative]
+    return min(steps, default=None)
+
+
+def _first_negative(polynomial: Poly) -> int | None:
+    """A step at which the polynomial is below zero: among the first ones, or far out by its leading coefficient."""
+    for step in range(TRIED_STEPS):
+        if polynomial(step) < 0:
+            return step
+    if polynomial.LC() < 0 and polynomial.degree() > 0:
+        for doubling in range(MOST_DOUBLINGS):
+            if polynomial(TRIED_STEPS << doubling) < 0:
+                return TRIED_STEPS << doubling
+    return None

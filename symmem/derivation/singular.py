@@ -1,0 +1,95 @@
+"""Singular places: where Phi or its derivatives have no value on a constant history there is no result, but a reason.
+
+The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Three ways to get there:
+
+    m1/sqrt(m2 - m3**2)   for n -> infinity m2 = m3**2 on a constant history: 0/0      (centred RMSProp without eps)
+    1/m1, b -> 0          the frozen value of m1 tends to 0
+    m2/m1, b = n - 3      m1 is 0 at step 3 whatever the history
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TypeVar
+
+from sympy import AccumBounds, Expr, I, Integer, Poly, Sum, Symbol, fraction, nan, oo, together, zoo
+
+from symmem.algebra.atoms import STEP
+from symmem.algebra.head import Roughness
+from symmem.algebra.results import Missing, Named, Sentence
+from symmem.derivation.gains import Gains, at_frozen_point, frozen_update, gains, limit_gains, unsettled
+from symmem.derivation.smoothness import rough_parts
+from symmem.method.method import Method
+
+Result = TypeVar("Result")
+
+FIRST_STEPS = 4
+"""At these a gain is tried for 0, whatever it is made of; a polynomial in n has its exact roots tried too."""
+_EPS = Sentence.of("keep its denominators and roots away from zero, e.g. with an ", Symbol("eps"))
+_BEYOND = (nan, zoo, oo, -oo, I, AccumBounds)
+
+
+def is_finite(expression: Expr) -> bool:
+    """Whether no part of it is undefined, infinite or imaginary; the end of an infinite sum is no part."""
+    if isinstance(expression, Sum):
+        return is_finite(expression.function)
+    if expression in (nan, zoo, oo, -oo, I) or isinstance(expression, AccumBounds):
+        return False
+    return all(is_finite(part) for part in expression.args) if expression.has(*_BEYOND) else True
+
+
+def guarded(place: str, expressions: Iterable[Expr], result: Result) -> Result | Missing:
+    """The result, if the expressions that it is made of are finite; else the reason."""
+    if all(map(is_finite, expressions)):
+        return result
+    return Missing(Sentence.of(place, ": the formula divides by zero there"), (_EPS,))
+
+
+@lru_cache(maxsize=256)
+def singular_step(method: Method, order: int) -> Missing | None:
+    """Why there is no F at step n: Phi is singular on every constant history, or at one step whatever the history."""
+    found = _singular(method, order, gains(method), "where the history is constant")
+    if found is not None:
+        return found
+    for step in sorted(_steps_of_zero_gains(method)):
+        values = tuple(gain.xreplace({STEP: Integer(step)}) for gain in gains(method))
+        if not is_finite(frozen_update(method, values)):
+            phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
+            return Missing(Sentence.of(*phi, f" has no value at step n = {step}, where a b is 0"), (_EPS,))
+    return None
+
+
+@lru_cache(maxsize=256)
+def singular_limit(method: Method, order: int) -> Missing | None:
+    """Why there is no limit of many steps: the gains have none, or Phi is singular there."""
+    for missing in (unsettled(method), singular_step(method, order)):
+        if missing is not None:
+            return missing
+    return _singular(method, order, limit_gains(method), "where the history is constant, for n -> infinity")
+
+
+def _singular(method: Method, order: int, values: Gains, where: str) -> Missing | None:
+    phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
+    if not is_finite(frozen_update(method, values)):
+        return Missing(Sentence.of(*phi, f" is singular {where}"), (_EPS,))
+    for rough in rough_parts(method.phi, order):
+        rooted = rough.roughness in (Roughness.ROOT, Roughness.SINGULAR)
+        if rooted and at_frozen_point(rough.inner, method, values) == 0:
+            words = (" contains ", rough.part, ", which is not differentiable ", where, ": ", rough.inner)
+            return Missing(Sentence.of(*phi[:2], *words, " is 0 there, whatever the gradient"), (_EPS,))
+    return None
+
+
+def _steps_of_zero_gains(method: Method) -> Iterator[int]:
+    """Steps at which a channel is 0 whatever the history."""
+    for gain in gains(method):
+        if STEP not in gain.free_symbols:
+            continue
+        for step in range(FIRST_STEPS):
+            if gain.xreplace({STEP: Integer(step)}) == 0:
+                yield step
+        for factor in fraction(together(gain))[0].as_ordered_factors():
+            if factor.free_symbols == {STEP} and factor.is_polynomial(STEP):
+                roots = Poly(factor, STEP).ground_roots()
+                yield from (int(root) for root in roots if root.is_Integer and root >= FIRST_STEPS)

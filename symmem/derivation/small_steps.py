@@ -1,0 +1,62 @@
+"""Where the expansion asks for a step that is small against a parameter, as h^2 << eps (mathematics.md section 9).
+
+``sqrt(m2 - m3**2 + eps)``: on a constant history ``m2 = m3**2``, and eps alone is left under the root.  On the true
+history ``m2 - m3**2`` is O(h^2), and the expansion in h is one in ``h^2/eps``.  For ``m1 - m2 + eps`` with two
+averages of the gradient it is O(h), and the expansion is one in ``h/eps``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Add, Expr, Pow, Rational
+
+from symmem.algebra.atoms import GRAD, LR, THETA, is_scalar, slot
+from symmem.algebra.directional import along, derivative
+from symmem.algebra.results import Assumption, Sentence
+from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.singular import singular_limit
+from symmem.derivation.smoothness import rough_parts
+from symmem.method.method import Method
+
+WAY = slot(0)
+"""The direction in which the past lies."""
+
+
+def small_steps(method: Method, order: int) -> Iterator[Assumption]:
+    """One sentence for each part of Phi whose frozen value has lost the gradient."""
+    if singular_limit(method, order) is not None:
+        return
+    for rough in rough_parts(method.phi, order):
+        seen = [c for c in method.channels if rough.inner.has(c.symbol) and c.g.has(GRAD, THETA)]
+        left = at_frozen_point(rough.inner, method, limit_gains(method))
+        if not seen or not is_scalar(left) or left == 0:
+            continue
+        power = 2 if _first_order(rough.inner, method) == 0 else 1
+        words = (
+            rough.inner,
+            " is ",
+            left,
+            " on a constant history, without the gradient: the expansion needs ",
+        )
+        yield Assumption(
+            Sentence.of(*words, LR**power, " much smaller than ", left, *_numbers(left, power, method))
+        )
+
+
+def _first_order(inner: Expr, method: Method) -> Expr:
+    """What is O(h) in the inner expression: each channel lies ``f_1 Dg[way]`` from its frozen value."""
+    moved = [
+        derivative(inner, {c.symbol: c.kernel.factorial_moment(1) * derivative(c.g, along(WAY))})
+        for c in method.channels
+        if inner.has(c.symbol)
+    ]
+    return at_frozen_point(Add(*moved), method, limit_gains(method))
+
+
+def _numbers(left: Expr, power: int, method: Method) -> tuple[str | Expr, ...]:
+    """At the defaults: the h that is to be small against."""
+    value = left.xreplace(method.defaults)
+    if not (isinstance(value, Rational) and value > 0):
+        return ()
+    return (f" (at the defaults h well below {float(Pow(value, Rational(1, power))):.3g})",)

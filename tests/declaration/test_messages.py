@@ -1,0 +1,117 @@
+"""What a new user writes wrong, and what he is told: what it is, where it stands, and what to write instead."""
+
+from __future__ import annotations
+
+import pytest
+
+import symmem
+from symmem.algebra.atoms import STEP
+from symmem.declaration.hints import CALLS, SYMBOLS
+from symmem.declaration.loading import load
+from symmem.declaration.names import suggestion
+from symmem.declaration.toml import read_toml
+from symmem.errors import DeclarationError
+
+FORM = """name = "mine"
+phi = "m1"
+
+[parameters]
+beta = 0.9
+
+[[momentum]]
+g = "grad"
+beta = "beta"
+b = "1 - beta"
+"""
+
+WRONG = [
+    ('"m1"', '"clip(m1, -1, 1)"', "phi: column 1: clip is not known: ", "c*tanh(x/c)"),
+    ('"m1"', '"clip(m1)"', "phi: clip is not known: ", "c*tanh(x/c)"),
+    ('"m1"', '"pow(m1, 2)"', "phi: column 1: pow is not known", "x**y"),
+    ('"m1"', '"np.sqrt(m1)"', "phi: column 1: names have no dots", "sqrt(x) alone"),
+    ('"m1"', '"np.pi*m1"', "phi: column 1: names have no dots", "not np.sqrt"),
+    ('"m1"', '"m1/norm(m1)"', "phi: norm joins entries", "[functions]"),
+    ('"m1"', '"ln(m1)"', "phi: ln is not known", "log(x)"),
+    ('"m1"', '"sigmoid(m1)"', "phi: sigmoid is not known", "1/(1 + exp(-x))"),
+    ('"m1"', '"lambda*m1"', "phi: column 1: 'lambda' is a word of Python", "another name"),
+    ('"m1"', '"h*m1"', "phi: unknown symbol 'h'", "learning rate"),
+    ('"m1"', '"m1*(1 + 2"', "phi: column 4: a '(' without its ')'", "close it"),
+    ('"grad"', '"sin(pi*grad)"', "momentum 1: g: unknown symbol 'pi'", "3.14159"),
+    ('"grad"', '"g"', "momentum 1: g: unknown symbol 'g'", "called grad"),
+    ('"grad"', '"grad²"', "momentum 1: g: column 5: '²' is not known", "write **2"),
+    ('"1 - beta"', '"1/(1 - beta**t)"', "momentum 1: b: unknown symbol 't'", "n + 1"),
+    ('"1 - beta"', '"beta*min(1, n/10)"', "momentum 1: b: column 6: min is not known", "one formula in n"),
+    ("beta = 0.9", 'beta = "0.9"', "parameters: beta: '0.9' is text", "without quotes"),
+    ("beta = 0.9", "beta = true", "parameters: beta: 'True' is not a number", "beta = 0.9"),
+    ('"beta"', '"exp(-1)"', "momentum 1: beta: the powers of exp(-1)", "make it a parameter"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "cause", "way"), WRONG, ids=[new for _, new, _, _ in WRONG])
+def test_a_wrong_declaration_is_told_its_place_its_cause_and_the_way_out(
+    old: str, new: str, cause: str, way: str
+) -> None:
+    assert old in FORM
+    with pytest.raises(DeclarationError) as caught:
+        read_toml(FORM.replace(old, new, 1), "mine.toml")
+    said = str(caught.value)
+    assert said.startswith(f"mine.toml: {cause}")
+    assert way in said
+
+
+def test_a_number_stands_wherever_an_expression_may() -> None:
+    text = FORM.replace('"beta"', "0.9").replace('"1 - beta"', "1").replace("beta = 0.9\n\n", "\n")
+    (momentum,) = read_toml(text).momentum
+    written = FORM.replace('"beta"', '"0.9"').replace('"1 - beta"', '"1"').replace("beta = 0.9\n\n", "\n")
+    assert momentum == read_toml(written).momentum[0]
+    assert symmem.Momentum("grad", 0.9, 1) == momentum
+
+
+def test_a_number_is_short_for_a_default() -> None:
+    long = FORM.replace("beta = 0.9", "beta = { default = 0.9 }")
+    assert read_toml(FORM) == read_toml(long)
+
+
+def test_a_declared_name_is_no_riddle() -> None:
+    """The words of other programs are hints, not reserved: a declaration may have them."""
+    named = FORM.replace("beta = 0.9", "t = 0.9").replace('"beta"', '"t"').replace("1 - beta", "1 - t")
+    assert read_toml(named).momentum[0].beta.name == "t"
+    text = FORM.replace('"m1"', '"norm(m1)"') + "\n[functions]\nnorm = {}\n"
+    assert read_toml(text).functions[0].name == "norm"
+    assert set(SYMBOLS).isdisjoint(CALLS)
+
+
+@pytest.mark.parametrize(("word", "meant"), [("AdamW", "adamw"), ("ADAM", "adam"), ("Lion-k", "lion-k")])
+def test_the_nearest_name_is_found_in_any_letters(word: str, meant: str) -> None:
+    with pytest.raises(DeclarationError, match=f"did you mean {meant}[?]"):
+        load(word)
+    assert suggestion("Phi", ["phi", "pi"]) == "; did you mean phi?"
+
+
+@pytest.mark.parametrize("b", ["n*exp(-n)", "sqrt(n + 1) - sqrt(n)", "log(n + 2)/(n + 1)"])
+def test_what_tends_to_zero_is_not_said_to_grow(b: str) -> None:
+    missing = str(symmem.derive(read_toml(FORM.replace("1 - beta", f"beta*({b})"))).limit)
+    assert "no known limit" in missing
+    assert "grows" not in missing
+
+
+def test_what_grows_is_said_to_grow() -> None:
+    assert "grows without bound" in str(symmem.derive(read_toml(FORM.replace("1 - beta", "beta*n"))).limit)
+
+
+@pytest.mark.parametrize("name", ["gd", "adamw", "lion"])
+def test_a_late_step_without_long_numbers_is_answered(name: str) -> None:
+    later = symmem.derive(name).at(100_000)
+    assert not later.F.has(STEP)
+    assert symmem.derive(name).to_latex(100_000)
+
+
+def test_a_late_step_with_long_numbers_is_refused() -> None:
+    late = symmem.derive(symmem.load("heavyball").with_values(beta=0.9))
+    with pytest.raises(symmem.DerivationError, match="exact numbers of about 400000 digits"):
+        late.to_latex(100_000)
+
+
+@pytest.mark.parametrize("b", ["1e-400", "2 + sin(n)"])
+def test_odd_numbers_are_shown(b: str) -> None:
+    assert str(symmem.derive(read_toml(FORM.replace("1 - beta", f"beta*({b})"))))

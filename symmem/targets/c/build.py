@@ -18,10 +18,11 @@ from symmem.errors import CompilerError, SymmemError, quote
 from symmem.output.files import make_folder, write_set, write_whole
 from symmem.output.rendering import render
 from symmem.output.scratch import scratch_folder
+from symmem.program.lowering import lower
 from symmem.targets.c.layout import CFiles, c_files, c_name
 from symmem.targets.c.toolchain import SHARED, Toolchain, compile_library
 from symmem.targets.c.wrapper import kernel_module, runtime_modules
-from symmem.targets.numpy.module import numpy_module
+from symmem.targets.numpy.module import numpy_text
 
 LOG = "symmem-build.log"
 
@@ -72,11 +73,11 @@ def _lay_out_texts(
     for name, text in runtime_modules().items():
         (made / "python" / name).write_text(text, encoding="utf-8")
     for derivation, files in zip(derivations, sources, strict=True):
-        stem = Path(files.header_name).stem
+        stem, program = Path(files.header_name).stem, lower(derivation)
         texts = {
             made / "include" / files.header_name: files.header,
-            made / "python" / f"{stem}.py": kernel_module(derivation, package.library),
-            made / "python" / f"_{stem}.py": numpy_module(derivation),
+            made / "python" / f"{stem}.py": kernel_module(program, package.library),
+            made / "python" / f"_{stem}.py": numpy_text(derivation, program),
         }
         texts[made.parent / files.source_name] = files.source
         for place, text in texts.items():

@@ -22,8 +22,7 @@ from symmem.targets.c.functions import SUFFIXES
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
 from symmem.targets.comments import in_c_comment
-
-OTHER_TARGETS = "latex, numpy, torch, jax and json"
+from symmem.targets.registry import TARGETS
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,10 @@ def _program(derivation: Derivation) -> Program:
         )
     if optimizer.functions:
         names = ", ".join(function.name for function in optimizer.functions)
+        *others, last = (target.name for target in TARGETS.values() if target.calls_back)
         raise SymmemError(
             f"{optimizer.name}: the function {names} is left open, so that there is no C code for it; "
-            f"this optimizer has the targets {OTHER_TARGETS}"
+            f"this optimizer has the targets {', '.join(others)} and {last}"
         )
     program = lower_products(derivation)
     if "memoryless" not in program:

@@ -10,10 +10,9 @@ from pathlib import Path
 from symmem.derivation.derivation import Derivation
 from symmem.output.files import write_set
 from symmem.program.lowering import lower
-from symmem.program.program import Need
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
-from symmem.targets.torch.formulas import tensor_writer, written
+from symmem.targets.torch.formulas import imports_math, tensor_writer, written
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
 
@@ -39,7 +38,7 @@ def runtime_module(derivation: Derivation) -> str:
     names = [name for each in functions for name in (each.name, *each.derivatives)]
     values = {
         "package": PACKAGE,
-        "imports_math": bool(needs & {Need.ELEMENTARY, Need.OLDEST}),
+        "imports_math": imports_math(needs, writer.scope),
         "definitions": [
             *more_helpers(needs, program.needs()),
             *("\n".join(lines) for lines in (*found.functions, found.record)),

@@ -29,6 +29,7 @@ from symmem.algebra.symbols import (
     LR,
     MOMENTUM_NAME,
     PAST,
+    POTENTIAL_NAME,
     STEP,
     THETA,
     Kind,
@@ -107,6 +108,12 @@ def opaque_parts(atom: AppliedUndef) -> tuple[str, Expr, tuple[Expr, ...]]:
     """``(name, point, directions)`` of an opaque function or of its derivative."""
     match = JVP_NAME.fullmatch(atom.func.__name__)
     return (match.group(1) if match else atom.func.__name__), atom.args[0], atom.args[1:]
+
+
+def potential_parts(atom: Expr) -> tuple[str, Expr] | None:
+    """``(name, point)`` of ``name_potential(point)``, the scalar whose gradient an opaque function is; else None."""
+    match = POTENTIAL_NAME.fullmatch(atom.func.__name__)
+    return (match.group(1), atom.args[0]) if match and atom.args else None
 
 
 def is_contraction(expression: Expr) -> bool:

@@ -5,7 +5,6 @@ Whatever else stands in emitted code yields to them, keywords of other languages
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Iterable
 
@@ -19,7 +18,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
 
-_IN_FORMULAS = "theta grad lr n s r k h loss total pi E I oo zoo nan inf max min Abs Sum"
+_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min Abs Sum"
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})
 """What emitted functions take beside the parameters, by these names; all other names in emitted code yield."""
@@ -79,10 +78,8 @@ def _reason(name: str) -> str | None:
         return "a known function"
     if name in _FORMULA_WORDS or MOMENTUM_NAME.fullmatch(name) or CONTRACTION_NAME.fullmatch(name):
         return "reserved in formulas"
-    if "_jvp" in name:
-        return "reserved in formulas, for derivatives of functions"
+    if "_jvp" in name or name.endswith("_potential"):
+        return "reserved in formulas, for derivatives and potentials of functions"
     if name in _ARGUMENTS or _DERIVATIVE.fullmatch(name):
         return "an argument of emitted functions"
-    if keyword.iskeyword(name):
-        return "a keyword of Python"
     return None

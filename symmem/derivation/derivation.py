@@ -16,6 +16,7 @@ from symmem.derivation.conclusions import conclusions, unknown
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains
+from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
@@ -50,6 +51,7 @@ class Derivation:
     coefficients[j]      F_j of the limit: theta <- theta - h (F_0 + h F_1 + ...)
     modified_equation[j] G_j of theta' = G_0 + h G_1 + ...
     modified_loss        a potential with its preconditioner; None where ``obstruction`` says why not
+    gradient_map_loss    the exact loss inside the gradient map of a momentum method; None where there is none
     flow_loss            the loss whose gradient flow the modified equation is, or the obstruction
     shift[j]             d_{j+1}: the limit form starts at theta_0 + h d_1 + ...
     assumptions          what all of this rests on
@@ -132,6 +134,17 @@ class Derivation:
     def obstruction(self) -> Obstruction | Missing | None:
         """The terms that prevent a modified loss; None where there is one."""
         return None if isinstance(self._verdict, ModifiedLoss) else self._verdict
+
+    @cached_property
+    def gradient_map_verdict(self) -> GradientMapLoss | Obstruction | Missing:
+        """The loss inside the gradient map; an obstruction, as there; or why the method is no gradient map."""
+        return gradient_map_loss(self.method, self.order)
+
+    @property
+    def gradient_map_loss(self) -> GradientMapLoss | None:
+        """``theta <- (1 - h decay) theta - h grad K(grad S)``: S (mathematics.md section 11); None if there is none."""
+        found = self.gradient_map_verdict
+        return found if isinstance(found, GradientMapLoss) else None
 
     @cached_property
     def shift(self) -> tuple[Expr, ...] | Missing:

@@ -26,11 +26,13 @@ from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, slot, total
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.gradients import expanded, gradient
 from symmem.algebra.passes import collect
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import EXACT, Missing, Regime
 from symmem.algebra.scalar_forms import canonical
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gradient_map import GradientMap, gradient_map
 from symmem.derivation.scalar_writing import gathered
+from symmem.derivation.slow_manifold import beyond_geometric_memory
+from symmem.derivation.verdicts import Obstruction
 from symmem.method.geometric import Geometric
 from symmem.method.method import Method
 from symmem.records import record
@@ -57,19 +59,21 @@ class GradientMapLoss:
     running: Expr | None
     map: GradientMap
     order: int
+    regime: Regime = EXACT
 
 
 @lru_cache(maxsize=64)
-def gradient_map_loss(method: Method, order: int) -> GradientMapLoss | Missing:
-    """The potential to the power ``order`` of h, or why there is none.
+def gradient_map_loss(method: Method, order: int) -> GradientMapLoss | Obstruction | Missing:
+    """The potential to the power ``order`` of h; what is in the way; or why the method is no gradient map.
 
-    Memory that is not geometric has it to first order alone, with its mean lag in the place of kappa.
+    Memory that is not geometric has it to first order, with its mean lag in the place of kappa, and in general no
+    further.
     """
     found = gradient_map(method)
     if isinstance(found, Missing):
         return found
     if order > 1 and not isinstance(found.kernel, Geometric):
-        return Missing(Sentence.of("beyond first order it is known for geometric memory alone"))
+        return beyond_geometric_memory(method, found, order)
     # The coefficients are polynomials in the lag and the decay, whatever these are: both are symbols on the way.
     general = replace(found, decay=S.Zero if found.decay == 0 else _DECAY)
     parts = [LOSS]

@@ -64,7 +64,7 @@ def potential_of_order(
             "in two or more dimensions these terms are no gradient, for they are roots of one free tree "
             "with different coefficients"
         )
-        return Obstruction(Sentence.of(reason), terms, order)
+        return Obstruction(Sentence.of(reason), terms, order, proved=True)
     return _added(classes, gain, scalars)
 
 

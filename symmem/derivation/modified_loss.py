@@ -18,10 +18,10 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LOSS, LR, is_scalar
 from symmem.algebra.directional import derivative
 from symmem.algebra.passes import collect
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
 from symmem.derivation.gains import unsettled
-from symmem.derivation.gradient_map_loss import gradient_map_loss
+from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
 from symmem.derivation.integrability import gradient_gain, potential_of_order
 from symmem.derivation.preconditioned_loss import preconditioned_loss
 from symmem.derivation.scalar_writing import gathered
@@ -49,7 +49,7 @@ def modified_loss(method: Method, order: int) -> Verdict:
     if gain is not None:
         return _by_trees(series, order, gain, lambda term: term.step)
     return _by_linear_map(method, order) or preconditioned_loss(
-        method, [series.memoryless(j) for j in range(order + 1)]
+        method, [series.memoryless(j) for j in range(order + 1)], "F"
     )
 
 
@@ -65,7 +65,7 @@ def modified_flow_loss(method: Method, order: int) -> Verdict:
     series = expansion(method, order)
     if gain is not None:
         return _by_trees(series, order, gain, lambda term: tuple((x, -share) for x, share in term.flow))
-    return preconditioned_loss(method, [-series.modified_equation(j) for j in range(order + 1)])
+    return preconditioned_loss(method, [-series.modified_equation(j) for j in range(order + 1)], "G")
 
 
 def _plain(method: Method) -> tuple[Method, Expr] | None:
@@ -85,7 +85,11 @@ def _with_decay_inside(verdict: Verdict, decay: Expr, method: Method) -> Verdict
         )
     if isinstance(verdict, Obstruction):
         terms = tuple(collect(in_terms_of_the_loss(term, decay), method.numbers) for term in verdict.terms)
-        return replace(verdict, terms=terms)
+        seen = verdict.witness
+        if seen is not None:
+            what = Sentence.of(*seen.what.parts, ", on the loss with the decay in it")
+            seen = replace(seen, what=what)
+        return replace(verdict, terms=terms, witness=seen)
     return verdict
 
 
@@ -96,7 +100,8 @@ def _by_trees(
     for j in range(1, order + 1):
         found = potential_of_order(series, j, [numbers(term) for term in series.terms[j]], gain)
         if isinstance(found, Obstruction):
-            seen = witness(Add(*found.terms), S.One, series.method.defaults)
+            what = Sentence.of("the sum of these terms")
+            seen = witness(Add(*found.terms), S.One, series.method.defaults, what)
             return replace(found, witness=seen)
         parts.append(LR**j * found)
     return ModifiedLoss(Add(*parts), gain)
@@ -105,7 +110,7 @@ def _by_trees(
 def _by_linear_map(method: Method, order: int) -> ModifiedLoss | None:
     """Momentum with decoupled decay: the gradient map is a scalar P, and its loss is this one (section 11)."""
     found = gradient_map_loss(method, order)
-    if isinstance(found, Missing):
+    if not isinstance(found, GradientMapLoss):
         return None
     slope = derivative(found.map.map, {GRAD: S.One})
     if not is_scalar(slope) or collect(found.map.map - slope * GRAD, method.numbers) != 0:

@@ -23,7 +23,7 @@ from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.potentials import potential
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import EXACT, Regime, Sentence
+from symmem.algebra.results import EXACT, Named, Regime, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.preconditioner import preconditioner_of, without_decay
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
@@ -31,16 +31,17 @@ from symmem.derivation.witness import Witness, witness
 from symmem.method.method import Method
 
 
-def preconditioned_loss(method: Method, fields: list[Expr]) -> ModifiedLoss | Obstruction:
+def preconditioned_loss(method: Method, fields: list[Expr], letter: str) -> ModifiedLoss | Obstruction:
     """The loss of ``theta <- theta - h (fields[0] + h fields[1] + ...)``, exact or else in the limit of parameters.
 
-    Where there is none, the obstruction is that of the highest order that was reached; it is a denial where the exact
-    fields have a witness at that order.
+    Where there is none, the obstruction is that of the highest order that was reached; it is a denial where the fields
+    that reached it have a witness there.  A limit that is no gradient denies the exact loss too: a limit of gradients
+    is one.  ``letter`` names the fields in a sentence.
     """
     verdict = _loss_of(fields, EXACT, method.numbers)
     if isinstance(verdict, ModifiedLoss):
         return verdict
-    reached = fields
+    reached, where = fields, Sentence()
     for small in _small_parameters(method, fields):
         values = dict.fromkeys(small, S.Zero)
         limits = [group([substituted(field, values)], method.numbers) for field in fields]
@@ -51,18 +52,23 @@ def preconditioned_loss(method: Method, fields: list[Expr]) -> ModifiedLoss | Ob
         if isinstance(settled, ModifiedLoss):
             return settled
         if settled.order > verdict.order:
-            reason = Sentence.of("also in the limit ", regime, ", ", *settled.reason.parts)
-            verdict, reached = replace(settled, reason=reason), limits
-    seen = _witness(method, reached, verdict.order) or _witness(method, fields, verdict.order)
-    return replace(verdict, witness=seen)
+            verdict, reached, where = settled, limits, Sentence.of("also in the limit ", regime, ", ")
+    seen = _witness(method, reached, verdict.order, letter)
+    reason = verdict.reason.parts
+    if seen is not None:
+        reason = (
+            Named(letter, verdict.order), " divided by it is no gradient; no potential was found for these terms of it",
+        )  # fmt: skip
+    return replace(verdict, reason=Sentence.of(*where.parts, *reason), witness=seen)
 
 
-def _witness(method: Method, fields: list[Expr], order: int) -> Witness | None:
+def _witness(method: Method, fields: list[Expr], order: int, letter: str) -> Witness | None:
     """A place at which the field of this order is no gradient, for the P of the update and any decay."""
     preconditioner, _ = preconditioner_of(fields[0], method.numbers)
     if preconditioner is None or not method.is_entrywise or order == 0:
         return None
-    return witness(fields[order], preconditioner, method.defaults)
+    what = Sentence.of(Named(letter, order), "/", Named("P"))
+    return witness(fields[order], preconditioner, method.defaults, what)
 
 
 def _small_parameters(method: Method, fields: list[Expr]) -> Iterator[tuple[Symbol, ...]]:

@@ -1,4 +1,4 @@
-"""The two answers to "is this step a gradient step?": a modified loss, or the terms that stand against it."""
+"""The answers to "is this step a gradient step?": a modified loss, or what stands against it, shown or not."""
 
 from __future__ import annotations
 
@@ -32,15 +32,17 @@ class ModifiedLoss:
 class Obstruction:
     """No potential: the terms that stand against it, at which order in h, and the reason.
 
-    With a ``witness`` it is a denial: there is none, for the P of the update.  Without one, none was found.
+    With a ``witness``, or ``proved`` by trees, it is a denial: there is none, for the P of the update.  Else none was
+    found.
     """
 
     reason: Sentence
     terms: tuple[Expr, ...]
     order: int = 1
     witness: Witness | None = None
+    proved: bool = False
 
     @property
     def is_denial(self) -> bool:
         """Whether it was shown that there is none."""
-        return self.witness is not None
+        return self.proved or self.witness is not None

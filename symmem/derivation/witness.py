@@ -20,6 +20,7 @@ from sympy import Expr, Rational, Symbol
 from symmem.algebra.atoms import THETA, slot
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.probe import DIGITS, Probe, Ridges, Vector
+from symmem.algebra.results import Sentence
 from symmem.records import record
 
 DIMENSIONS = 3
@@ -29,42 +30,61 @@ NEGLIGIBLE = mpf(10) ** -30
 
 @record(frozen=True)
 class Witness:
-    """At ``point``, with the loss of :mod:`symmem.algebra.probe`, the entries i, j of the Jacobian differ by ``gap``.
+    """At ``point`` the Jacobian of the field ``what`` is not symmetric, with the loss of :mod:`symmem.algebra.probe`.
 
-    ``relative`` is the gap against the size of the Jacobian; ``values`` are the parameters.
+    entries    i, j, counted from 0: the places (i, j) and (j, i), row and column
+    jacobian   the numbers that stand there; ``gap`` is their difference
+    relative   the gap against the size of the Jacobian
+    values     the parameters
+    decay      the multiple lambda of theta that is taken off before the division by P
+    rows       the a_j of the loss
     """
 
+    what: Sentence
     point: tuple[Rational, ...]
     entries: tuple[int, int]
+    jacobian: tuple[float, float]
     gap: float
     relative: float
     values: tuple[tuple[str, Rational], ...]
+    decay: float
+    rows: tuple[tuple[Rational, ...], ...]
 
 
-def witness(field: Expr, preconditioner: Expr, values: Mapping[Symbol, Rational]) -> Witness | None:
-    """A place at which ``(field - lambda theta) / P`` is no gradient, for any number lambda; None if none was found."""
+def witness(
+    field: Expr, preconditioner: Expr, values: Mapping[Symbol, Rational], what: Sentence
+) -> Witness | None:
+    """A place at which ``(field - lambda theta) / P`` is no gradient, for any number lambda; None if none was found.
+
+    ``what`` says in words which field it is.
+    """
     if field == 0:
         return None
     with mpmath.workdps(DIGITS):
-        asymmetries = [
-            (place, left, right)
+        seen = [
+            (place, _columns(field / preconditioner, place, values), _columns(THETA / preconditioner, place, values))
             for place in _places()
-            for left, right in [(_antisymmetric(field / preconditioner, place, values),
-                                 _antisymmetric(THETA / preconditioner, place, values))]
         ]  # fmt: skip
-        multiple = _multiple(asymmetries)
-        for place, (size, gaps), (_, decays) in asymmetries:
-            for pair, gap in gaps.items():
-                left = gap - multiple * decays[pair]
-                if abs(left) > NEGLIGIBLE * size:
+        multiple = _multiple(seen)
+        for place, columns, decays in seen:
+            size = _size(columns)
+            for i, j in PAIRS:
+                # Row i of column j: the derivative of the entry i along the axis j.
+                above, below = (columns[q][p] - multiple * decays[q][p] for p, q in ((i, j), (j, i)))
+                gap = above - below
+                if abs(gap) > NEGLIGIBLE * size:
                     given = tuple((symbol.name, value) for symbol, value in values.items())
-                    return Witness(place, pair, float(left), float(abs(left) / size), given)
+                    return Witness(
+                        what, place, (i, j), (float(above), float(below)), float(gap), float(abs(gap) / size),
+                        given, float(multiple), _rows(),
+                    )  # fmt: skip
     return None
 
 
 Point = tuple[Rational, ...]
-Asymmetry = tuple[mpf, dict[tuple[int, int], mpf]]
-"""The size of a Jacobian, and the differences of its entries (i, j) and (j, i)."""
+Columns = list[Vector]
+"""A Jacobian: the derivative along each axis."""
+PAIRS = tuple(combinations(range(DIMENSIONS), 2))
 
 
 def _places() -> Iterator[Point]:
@@ -73,31 +93,39 @@ def _places() -> Iterator[Point]:
         yield tuple(Rational(7 * seed + 11 * k * k - 5 * k + 3, 29 + 4 * k) - 1 for k in range(DIMENSIONS))
 
 
-def _loss() -> Ridges:
+def _rows() -> tuple[Point, ...]:
     rows = [[(5 * j * j + 3 * i * j + 7 * i + j + 2) % 11 - 4 for i in range(DIMENSIONS)] for j in range(5)]
-    return Ridges(tuple(tuple(mpf(entry) / 4 for entry in row) for row in rows))
+    return tuple(tuple(Rational(entry, 4) for entry in row) for row in rows)
 
 
-def _antisymmetric(field: Expr, place: Point, values: Mapping[Symbol, Rational]) -> Asymmetry:
+def _loss() -> Ridges:
+    return Ridges(tuple(map(_numbers, _rows())))
+
+
+def _numbers(exact: Point) -> Vector:
+    return tuple(mpf(int(x.p)) / int(x.q) for x in exact)
+
+
+def _columns(field: Expr, place: Point, values: Mapping[Symbol, Rational]) -> Columns:
     """Column by column: the derivative of the field along each unit vector."""
-    point = tuple(mpf(int(x.p)) / int(x.q) for x in place)
     moved = derivative(field, along(slot(0)))
-    columns: list[Vector] = []
+    columns: Columns = []
     for axis in range(DIMENSIONS):
         unit = tuple(mpf(axis == k) for k in range(DIMENSIONS))
-        columns.append(Probe(_loss(), point, values, {slot(0): unit}).vector(moved))
-    size = max(abs(entry) for column in columns for entry in column) or mpf(1)
-    pairs = combinations(range(DIMENSIONS), 2)
-    return size, {(i, j): columns[i][j] - columns[j][i] for i, j in pairs}
+        columns.append(Probe(_loss(), _numbers(place), values, {slot(0): unit}).vector(moved))
+    return columns
 
 
-def _multiple(asymmetries: list[tuple[Point, Asymmetry, Asymmetry]]) -> mpf:
+def _size(columns: Columns) -> mpf:
+    return max(abs(entry) for column in columns for entry in column) or mpf(1)
+
+
+def _multiple(seen: list[tuple[Point, Columns, Columns]]) -> mpf:
     """The only candidate for lambda: where the decay's asymmetry is largest, it has to balance the field's."""
     rows = [
-        (decays[pair], gaps[pair])
-        for _, (_, gaps), (size, decays) in asymmetries
-        for pair in gaps
-        if size > 0
+        (decays[j][i] - decays[i][j], columns[j][i] - columns[i][j])
+        for _, columns, decays in seen
+        for i, j in PAIRS
     ]
     decay, gap = max(rows, key=lambda row: abs(row[0]))
     return gap / decay if abs(decay) > NEGLIGIBLE else mpf(0)

@@ -15,6 +15,7 @@ from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sent
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
+from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
@@ -47,6 +48,7 @@ class Account:
     iteration: Iteration | None = None
     limit: Limit | Missing | None = None
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
+    gradient_map_loss: GradientMapLoss | Obstruction | Missing | None = None
     sign: Regularisation | None = None
     modified_equation: ModifiedEquation | Missing | None = None
     start: StartShift | Missing | None = None
@@ -77,6 +79,7 @@ def account_of(
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
         limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
         modified_loss=loss,
+        gradient_map_loss=when(Part.GRADIENT_MAP, lambda: derivation.gradient_map_verdict),
         sign=when(Part.SIGN, lambda: _sign(derivation)),
         modified_equation=when(Part.EQUATION, lambda: _equation(derivation)),
         start=when(Part.START, lambda: _start(derivation)),

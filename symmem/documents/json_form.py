@@ -10,8 +10,10 @@ from sympy import Expr
 
 from symmem import __version__
 from symmem.algebra.results import Missing
+from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift
 from symmem.documents.spelling import Spelling
@@ -54,6 +56,7 @@ def json_data(account: Account) -> dict[str, Any]:
         "F": _all(limit.coefficients, spelling) if isinstance(limit, Limit) else None,
         "G": _all(flow.coefficients, spelling) if isinstance(flow, ModifiedEquation) else None,
         "modified_loss": loss_data(account.modified_loss, spelling),
+        "gradient_map_loss": map_loss_data(account.gradient_map_loss, spelling),
         "shift": _all(start.shifts, spelling) if isinstance(start, StartShift) else None,
         "assumptions": [str(each) for each in account.assumptions],
         "conclusions": [str(each) for each in account.conclusions],
@@ -74,6 +77,7 @@ def loss_data(loss: ModifiedLoss | Obstruction | Missing | None, spelling: Spell
     """The modified loss, or what prevents it."""
     if isinstance(loss, ModifiedLoss):
         return {
+            "verdict": "found",
             "potential": expression_data(loss.potential, spelling),
             "preconditioner": expression_data(loss.preconditioner, spelling),
             "regime": str(loss.regime),
@@ -83,7 +87,47 @@ def loss_data(loss: ModifiedLoss | Obstruction | Missing | None, spelling: Spell
     terms = loss.terms if isinstance(loss, Obstruction) else ()
     reason = loss.reason if isinstance(loss, Obstruction) else loss
     order = loss.order if isinstance(loss, Obstruction) else 0
-    return {"obstruction": str(reason), "order": order, "terms": _all(terms, spelling)}
+    # Where there is no limit of many steps there is no loss of it either.
+    denied = isinstance(loss, Missing) or (isinstance(loss, Obstruction) and loss.is_denial)
+    return {
+        "verdict": "none" if denied else "not found",
+        "obstruction": str(reason),
+        "order": order,
+        "terms": _all(terms, spelling),
+        "witness": _witness(loss.witness if isinstance(loss, Obstruction) else None),
+    }
+
+
+def map_loss_data(
+    found: GradientMapLoss | Obstruction | Missing | None, spelling: Spelling
+) -> dict[str, Any] | None:
+    """The loss inside the gradient map; None where there is none, or none was found."""
+    if not isinstance(found, GradientMapLoss):
+        return None
+    return {
+        "potential": expression_data(found.potential, spelling),
+        "regime": str(found.regime),
+        "running": _one(found.running, spelling),
+        "map": expression_data(found.map.map, spelling),
+        "map_potential": expression_data(found.map.primitive, spelling),
+        "decay": expression_data(found.map.decay, spelling),
+    }
+
+
+def _witness(found: Witness | None) -> dict[str, Any] | None:
+    """The loss is ``sum_j sin(a_j . x + 1) + (a_j . x)^2/2`` with the rows a_j; entries count from 0."""
+    if found is None:
+        return None
+    return {
+        "field": str(found.what),
+        "rows": [[str(entry) for entry in row] for row in found.rows],
+        "point": [str(entry) for entry in found.point],
+        "values": {name: str(value) for name, value in found.values},
+        "entries": list(found.entries),
+        "jacobian": list(found.jacobian),
+        "difference": found.gap,
+        "theta_taken_off": found.decay,
+    }
 
 
 def _one(expression: Expr | Missing | None, spelling: Spelling) -> dict[str, str] | None:

@@ -6,29 +6,31 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose
-from symmem.documents.sections import (
-    Section,
-    coefficients_section,
-    iteration_section,
-    loss_section,
-    stated_sections,
-)
+from symmem.documents.section import Section
+from symmem.documents.sections import coefficients_section, iteration_section, stated_sections
 from symmem.documents.spelling import Spelling
 from symmem.documents.update import MEMORY, PHI, momenta, step
+from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation import html
 from symmem.notation.formula import Atom, Number
 from symmem.notation.statement import Indexed, Iterate, Letter, N, difference
 from symmem.notation.writable import Writable
 
-PARTS = frozenset((Part.ITERATION, Part.LIMIT, Part.LOSS, Part.ASSUMPTIONS))
+PARTS = frozenset((Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.ASSUMPTIONS))
 """What a notebook shows."""
 
 
 def account_html(account: Account) -> str:
-    """The iteration at step n and in the limit, modified loss, and the three lists; what is missing says why."""
+    """The iteration at step n and in the limit, modified losses, and the three lists; what is missing says why."""
     spelling = Spelling.of(account.optimizer)
-    parts = (iteration_section(account), coefficients_section(account), loss_section(account))
-    shown = [_section(part, spelling) for part in (*parts, *stated_sections(account)) if part is not None]
+    parts = (
+        iteration_section(account),
+        coefficients_section(account),
+        loss_section(account),
+        gradient_map_section(account),
+        *stated_sections(account),
+    )
+    shown = [_section(part, spelling) for part in parts if part is not None]
     return html.page(str(account.optimizer.title), f"to the power {account.order} of h", shown)
 
 

@@ -18,6 +18,7 @@ class Part(Enum):
     ITERATION = auto()
     LIMIT = auto()
     LOSS = auto()
+    GRADIENT_MAP = auto()
     SIGN = auto()
     EQUATION = auto()
     START = auto()
@@ -26,7 +27,7 @@ class Part(Enum):
     LEMMA = auto()
 
 
-SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.EQUATION, Part.START))
+SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START))
 """What belongs to the limit of many steps."""
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Part, Sentence, Unknown
+from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula, Gradient
 from symmem.notation.statement import (
     THETA,
+    Applied,
     Assignment,
     Bracketed,
     H,
@@ -57,6 +59,14 @@ def step_of(inside: Formula) -> Formula:
 def bracketed_step(*parts: Formula) -> Formula:
     """``theta <- theta - h [F + M]``."""
     return step_of(Bracketed(added(*parts)))
+
+
+def map_step(found: GradientMapLoss, names: dict[str, str]) -> Formula:
+    """``theta <- theta - h grad Psi(grad L^)``, with the decay in it where there is one."""
+    descent = Applied(Gradient(Letter("Psi")), (Gradient(Letter("map loss")),))
+    if found.map.decay == 0:
+        return step_of(descent)
+    return step_of(added(descent, formula_of(shown(found.map.decay * THETA_SYMBOL), names, {})))
 
 
 def loss_step(loss: ModifiedLoss, names: dict[str, str]) -> Formula:

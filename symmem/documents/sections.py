@@ -10,12 +10,14 @@ from sympy import Add, Expr
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
-from symmem.documents.prose import Prose, bracketed_step, loss_step, missing_prose, stated
-from symmem.notation.decimals import number_formula, shown
-from symmem.notation.formula import Absolute, Atom, Formula, Fraction, Number
+from symmem.documents.prose import Prose, bracketed_step, stated
+from symmem.documents.section import Equation, Section, absent, equations
+from symmem.documents.verdict_prose import flow_prose
+from symmem.documents.verdict_sections import gradient_map_section, loss_section
+from symmem.notation.decimals import number_formula
+from symmem.notation.formula import Absolute, Atom, Fraction, Number
 from symmem.notation.statement import (
     ZERO,
     Applied,
@@ -36,27 +38,8 @@ from symmem.notation.statement import (
     series,
     times,
 )
-from symmem.records import record
 
 F, M, MU = Letter("F"), Letter("M"), Letter("mu")
-
-
-@record(frozen=True)
-class Equation:
-    """``label = value``; long numbers in the value are rounded."""
-
-    label: Formula
-    value: Expr
-
-
-@record(frozen=True)
-class Section:
-    """A title, an explanation in words, equations, and notes below them."""
-
-    title: str
-    lead: Prose = ()
-    equations: tuple[Equation, ...] = ()
-    notes: tuple[Prose, ...] = ()
 
 
 def sections(account: Account) -> tuple[Section, ...]:
@@ -65,6 +48,7 @@ def sections(account: Account) -> tuple[Section, ...]:
         iteration_section(account),
         limit_section(account),
         loss_section(account),
+        gradient_map_section(account),
         _equation_section(account.modified_equation),
         _start_section(account.start),
         _quadratic_section(account.quadratic),
@@ -89,74 +73,47 @@ def iteration_section(account: Account) -> Section | None:
         return None
     title = f"Memoryless iteration at step n = {at}" if isinstance(at, int) else "Memoryless iteration"
     if isinstance(iteration.F, Missing) or isinstance(iteration.M, Missing):
-        return _absent(title, iteration.F if isinstance(iteration.F, Missing) else iteration.M)
+        return absent(title, iteration.F if isinstance(iteration.F, Missing) else iteration.M)
     step = Number(at) if isinstance(at, int) else N
     lead = (bracketed_step(F, M), ", where ", M, " is the correction of memory.")
-    return Section(title, lead, _equations((AtStep(F, step), iteration.F), (AtStep(M, step), iteration.M)))
+    return Section(title, lead, equations((AtStep(F, step), iteration.F), (AtStep(M, step), iteration.M)))
 
 
 def limit_section(account: Account) -> Section | None:
     """F and M for n -> infinity, or the F_j."""
     title, limit = "Limit of many steps", account.limit
     if not isinstance(limit, Limit):
-        return limit if limit is None else _absent(title, limit)
+        return limit if limit is None else absent(title, limit)
     if account.order > 1:
         return coefficients_section(account)
     settled = Atom("oo")
-    return Section(title, (), _equations((AtStep(F, settled), limit.F), (AtStep(M, settled), limit.M)))
+    return Section(title, (), equations((AtStep(F, settled), limit.F), (AtStep(M, settled), limit.M)))
 
 
 def coefficients_section(account: Account) -> Section | None:
     """The limit by powers of h."""
     title, limit = "Limit of many steps", account.limit
     if not isinstance(limit, Limit):
-        return limit if limit is None else _absent(title, limit)
+        return limit if limit is None else absent(title, limit)
     lead = (bracketed_step(series("F", range(len(limit.coefficients)))), ".")
     return Section(title, lead, _numbered("F", limit.coefficients))
-
-
-def loss_section(account: Account) -> Section | None:
-    """The modified loss, or the terms that prevent it."""
-    title, loss = "Modified loss", account.modified_loss
-    if isinstance(loss, Obstruction):
-        start: Prose = (" from ", Indexed(F, Number(loss.order)), " on") if loss.order else ()
-        terms = _equations(*((Word("term"), term) for term in loss.terms))
-        return Section(title, ("There is none", *start, ": ", *loss.reason.parts, "."), terms)
-    if not isinstance(loss, ModifiedLoss):
-        return loss if loss is None else _absent(title, loss)
-    regime: Prose = () if loss.regime.is_exact else (", in the limit ", loss.regime)
-    lead = ("The step is ", loss_step(loss, account.optimizer.symbols), *regime, ".")
-    equations = _equations((Letter("modified loss"), loss.potential), (Letter("P"), loss.preconditioner))
-    notes: list[Prose] = []
-    if loss.rate is not None:
-        notes.append(
-            ("Off the zeros of the gradient's entries the difference of the two steps is ", loss.rate, ".")
-        )
-    if LR not in loss.potential.free_symbols:
-        notes.append(("Memory leaves the loss as it is, to this order.",))
-    return Section(title, lead, equations, tuple(notes))
 
 
 def _equation_section(flow: ModifiedEquation | Missing | None) -> Section | None:
     title = "Modified equation"
     if not isinstance(flow, ModifiedEquation):
-        return flow if flow is None else _absent(title, flow)
+        return flow if flow is None else absent(title, flow)
     count = len(flow.coefficients)
     equation = Equality(Velocity(), series("G", range(count)))
     lead = (equation, " is followed up to ", BigO(power_of_h(count)), ".")
-    notes: tuple[Prose, ...] = ()
-    if isinstance(flow.flow, ModifiedLoss):
-        notes = (("It is a gradient flow.",),)
-    elif isinstance(flow.flow, Obstruction):
-        order = Indexed(Letter("G"), Number(flow.flow.order))
-        notes = (("It is no gradient flow from ", order, " on, in two or more dimensions."),)
+    notes = () if flow.flow is None else (flow_prose(flow.flow),)
     return Section(title, lead, _numbered("G", flow.coefficients), notes)
 
 
 def _start_section(start: StartShift | Missing | None) -> Section | None:
     title, origin = "Start", Iterate(ZERO)
     if not isinstance(start, StartShift):
-        return start if start is None else _absent(title, start)
+        return start if start is None else absent(title, start)
     if not start.is_shifted:
         return Section(title, ("The limit form starts at ", origin, " itself: no gain depends on ", N, "."))
     place = added(origin, series("d", range(1, len(start.shifts) + 1)))
@@ -173,7 +130,7 @@ def _quadratic_section(summed: Quadratic | None) -> Section | None:
     flow = Add(*(EIGENVALUE * value * product**j for j, value in enumerate(summed.flow)))
     root = () if summed.root is None else ((MU, summed.root),)
     rate = Fraction(Applied(Letter("log"), (MU,)), H)
-    equations = _equations(
+    rows = equations(
         (ZERO, summed.equation), *root, (Listed((MU, Word("series"))), power_series), (rate, flow)
     )
     eigenvalue = Letter("a")
@@ -186,17 +143,9 @@ def _quadratic_section(summed: Quadratic | None) -> Section | None:
         radius = Less(Absolute(times(H, eigenvalue)), number_formula(summed.radius))
         at = Listed(tuple(Equality(Atom(name), number_formula(value)) for name, value in summed.values))
         note = ("The series converges for ", radius, *((" at ", at) if summed.values else ()), ".")
-    return Section("Quadratic loss", lead, equations, (note,))
-
-
-def _absent(title: str, missing: Missing) -> Section:
-    return Section(title, ("There is none: ", *missing_prose(missing), "."))
-
-
-def _equations(*pairs: tuple[Formula, Expr]) -> tuple[Equation, ...]:
-    return tuple(Equation(label, shown(value)) for label, value in pairs)
+    return Section("Quadratic loss", lead, rows, (note,))
 
 
 def _numbered(letter: str, values: tuple[Expr, ...], first: int = 0) -> tuple[Equation, ...]:
     labels = (Indexed(Letter(letter), Number(j)) for j in range(first, first + len(values)))
-    return _equations(*zip(labels, values, strict=True))
+    return equations(*zip(labels, values, strict=True))

@@ -7,7 +7,7 @@ from sympy import Expr
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.columns import Style, columns, filled, unbroken, wrapped
 from symmem.documents.prose import Prose
-from symmem.documents.sections import Section
+from symmem.documents.section import Section
 from symmem.documents.spelling import Spelling
 from symmem.notation.writable import Writable
 from symmem.records import record

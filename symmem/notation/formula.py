@@ -133,6 +133,13 @@ class Call(Formula):
     arguments: tuple[Formula, ...]
 
 
+class Potential(Formula):
+    """The scalar whose gradient an opaque function is, at a point: K(point), by the name of the function."""
+
+    function: str
+    point: Formula
+
+
 class Gradient(Formula):
     """The gradient with respect to theta of the scalar in the body."""
 

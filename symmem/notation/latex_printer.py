@@ -23,6 +23,7 @@ from symmem.notation.formula import (
     Literal,
     Norm,
     Number,
+    Potential,
     Power,
     Product,
     Root,
@@ -114,6 +115,8 @@ class LatexPrinter:
         match formula:
             case Gradient(body):
                 return Cat((f"{self.macros.nabla} ", self._closed(body)))
+            case Potential(function, point):
+                return Cat((self.speller.potential_latex(function), self._list("(", (point,), ")")))
             case Derivative(slots=slots):
                 if is_bare(formula):
                     return _applied(self._head(formula), self.doc(slots[0]))

@@ -22,6 +22,7 @@ from symmem.algebra.atoms import (
     is_contraction,
     kind,
     opaque_parts,
+    potential_parts,
     split_scalar,
 )
 from symmem.algebra.norms import NormShape, gradient_shape, total_shape
@@ -34,6 +35,7 @@ from symmem.notation.formula import (
     Inner,
     Norm,
     Number,
+    Potential,
     Power,
     Total,
 )
@@ -86,6 +88,9 @@ class OperatorReader(ABC):
             return self._total(atom.args[0])
         if contraction_order(atom) == 2:
             return self._hessian(atom.args[0])
+        potential = potential_parts(atom)
+        if potential is not None:
+            return S.One, Potential(potential[0], replace(self, plain=True).read(potential[1]))
         if is_contraction(atom):
             scalars, slots = zip(*map(self._slot, atom.args), strict=True)
             return Mul(*scalars), Derivative("loss", contraction_order(atom), None, slots)

@@ -118,6 +118,12 @@ class Listed(Formula):
     parts: tuple[Formula, ...]
 
 
+class Grouped(Formula):
+    """The same in parentheses: a point by its entries."""
+
+    parts: tuple[Formula, ...]
+
+
 RELATIONS = (Assignment, Equality, Less, Tends)
 
 THETA, H, N = Atom("theta"), Atom("lr"), Atom("n")

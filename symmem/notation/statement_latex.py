@@ -14,6 +14,7 @@ from symmem.notation.statement import (
     BigO,
     Bracketed,
     Equality,
+    Grouped,
     Indexed,
     Interval,
     Iterate,
@@ -60,6 +61,8 @@ def statement_latex(formula: Formula, spell: Spell, enclose: Enclose, macros: Ma
             return left + _listed((lower, upper), spell) + right
         case Listed(parts):
             return _listed(parts, spell)
+        case Grouped(parts):
+            return f"({_listed(parts, spell)})"
         case Tends(left, place):
             return Cat((_listed(left, spell), r" \to ", spell(place)))
         case Assignment(left, right) | Equality(left, right) | Less(left, right):

@@ -14,6 +14,7 @@ from symmem.notation.statement import (
     BigO,
     Bracketed,
     Equality,
+    Grouped,
     Indexed,
     Interval,
     Iterate,
@@ -57,6 +58,8 @@ def statement_text(formula: Formula, spell: Spell, glyphs: Glyphs) -> Doc:
             return Cat((left, _listed((lower, upper), spell), right))
         case Listed(parts):
             return _listed(parts, spell)
+        case Grouped(parts):
+            return f"({_listed(parts, spell)})"
         case Tends(left, place):
             return Cat((_listed(left, spell), f" {glyphs.arrow_right} ", spell(place)))
         case Assignment(left, right) | Equality(left, right) | Less(left, right):

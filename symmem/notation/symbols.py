@@ -104,18 +104,18 @@ class Glyphs:
 UNICODE = Glyphs(
     True, "−", "·", "√", "‖", "Σ", "∇", "ᵀ", "½", "←", "→", "θ′",
     {"theta": "θ", "grad": "∇L", "loss": "L", "lr": "h", "oo": "∞", "pi": "π"},
-    {"modified loss": "L̃", "Phi": "Φ", "mu": "μ", "beta": "β"},
+    {"modified loss": "L̃", "map loss": "L̂", "Phi": "Φ", "Psi": "Ψ", "mu": "μ", "beta": "β"},
 )  # fmt: skip
 ASCII = Glyphs(
     False, "-", "*", "sqrt", "||", "sum", "grad ", "^T", "1/2", "<-", "->", "theta'",
     {"theta": "theta", "grad": "grad L", "loss": "L", "lr": "h", "oo": "inf", "pi": "pi"},
-    {"modified loss": "L~"},
+    {"modified loss": "L~", "map loss": "Lhat"},
 )  # fmt: skip
 
 
 LETTERS: Mapping[str, str] = {
-    "modified loss": r"\tilde{\mathcal{L}}", "Phi": r"\Phi", "mu": r"\mu", "beta": r"\beta", "l": r"\ell",
-    "log": r"\log", "dots": r"\ldots", "partial": r"\partial",
+    "modified loss": r"\tilde{\mathcal{L}}", "map loss": r"\hat{\mathcal{L}}", "Phi": r"\Phi", "Psi": r"\Psi",
+    "mu": r"\mu", "beta": r"\beta", "l": r"\ell", "log": r"\log", "dots": r"\ldots", "partial": r"\partial",
     **{letter: rf"\boldsymbol{{{letter}}}" for letter in "FMGdm"},
 }  # fmt: skip
 """The letters of the theory in LaTeX; one that is not here, such as P, is spelled by its name."""

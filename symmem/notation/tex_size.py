@@ -27,6 +27,7 @@ _WIDTHS: Mapping[str, float] = {
     r"\quad": 1.0, r"\qquad": 2.0, r"\ldots": 1.34, r"\cdots": 1.34, "m": 0.878, "w": 0.716, "M": 1.08, "W": 1.05,
     r"\Phi": 0.75, r"\lr": 0.576, r"\btheta": 0.55, r"\loss": 0.72, r"\modloss": 0.72, r"\mom": 0.99, r"\bF": 0.79,
     r"\bM": 1.23, r"\bG": 0.88, r"\bd": 0.62, r"\gfun": 0.56, r"\update": 0.83, r"\trans": 0.56, r"\dirder": 0.83,
+    r"\maploss": 0.72, r"\mappot": 0.78,
     r"\shorthand": 0.576, r"\phantom": 0.0, r"\boldsymbol": 0.0, r"\mathcal": 0.0, r"\mathrm": 0.0, r"\text": 0.0,
     r"\operatorname": 0.167, r"\mathbf": 0.1, r"\mathbb": 0.1, r"\tilde": 0.0, r"\dot": 0.0, r"\hat": 0.0, r"\bar": 0.0,
     r"\displaystyle": 0.0, r"\textstyle": 0.0,

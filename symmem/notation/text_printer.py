@@ -20,6 +20,7 @@ from symmem.notation.formula import (
     Literal,
     Norm,
     Number,
+    Potential,
     Power,
     Product,
     Root,
@@ -86,6 +87,9 @@ class TextPrinter:
         match formula:
             case Gradient(body):
                 return Cat((self.glyphs.nabla, self._closed(body)))
+            case Potential(function, point):
+                name = self.speller.potential_text(function, self.glyphs)
+                return Cat((name, self._list("(", (point,), ")")))
             case Derivative():
                 return self._derivative(formula)
             case Directional(function, point, slots):

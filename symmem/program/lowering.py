@@ -7,6 +7,7 @@ contractions than its formula has.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sympy import Expr, Symbol
 
@@ -44,11 +45,18 @@ def vector_routine(expression: Expr, given: Iterable[Symbol] = ()) -> Routine:
 
     ``given`` are symbols that stand for vectors which the caller gives, beside theta and the gradient.
     """
-    block = Block(Names({THETA, GRAD, *given}))
+    return lowered_vector(expression, frozenset({THETA, GRAD, *given}))
+
+
+@lru_cache(maxsize=128)
+def lowered_vector(expression: Expr, vectors: frozenset[Symbol]) -> Routine:
+    """The same, once for a formula that occurs twice: F at step n and in the limit, a direction and F."""
+    block = Block(Names(set(vectors)))
     result = block.finish(expression)
     return Routine(block.statements(), result)
 
 
+@lru_cache(maxsize=128)
 def number_routine(expression: Expr) -> Routine:
     """The routine of a number."""
     block = Block(Names())

@@ -23,6 +23,7 @@ from symmem.algebra.gradients import expanded, gradient
 from symmem.algebra.results import Missing
 from symmem.algebra.scalar_forms import canonical
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.derivation.verdicts import Obstruction
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.ridges import potential_map
@@ -164,9 +165,82 @@ def test_the_gradient_of_a_scalar(scalar: Expr) -> None:
 def test_memory_that_is_not_geometric_has_it_to_first_order(name: str) -> None:
     method = method_of(symmem.load(name))
     assert isinstance(gradient_map_loss(method, 1), GradientMapLoss)
-    assert isinstance(gradient_map_loss(method, 2), Missing)
+    denied = gradient_map_loss(method, 2)
+    assert isinstance(denied, Obstruction)
+    assert (denied.order, denied.is_denial) == (2, True)
+
+
+INVERTIBLE = {
+    "nesterov": (symmem.load("nesterov"), lambda y: y / 10),
+    "lion with a large eps": (
+        symmem.load("lion").with_values({"eps": Rational(1, 5), "beta2": Rational(4, 5)}),
+        lambda y: y * mpmath.sqrt(mpf(1) / 5 / (1 - y**2)),
+    ),
+}
+"""With the inverse of the map: the mean of past gradients, from the step."""
+
+
+@pytest.mark.parametrize("case", INVERTIBLE)
+def test_a_denial_is_the_asymmetry_of_the_inverted_step(case: str) -> None:
+    """map^-1(F_0 + h F_1 + h^2 F_2 - decay theta) is symmetric to order h, and then off by what the witness says."""
+    optimizer, inverse = INVERTIBLE[case]
+    derivation = symmem.derive(optimizer, 2)
+    seen = derivation.gradient_map_verdict.witness
+    decay = gradient_map_loss(derivation.method, 1).map.decay
+    loss = probe_loss(seen.rows)
+
+    def mean(point: Sequence[mpf], rate: mpf) -> list[mpf]:
+        step = Add(*(LR**j * part for j, part in enumerate(derivation.coefficients)))
+        scalars = {**{p.name: p.default for p in optimizer.parameters}, "lr": rate}
+        moved = evaluate(step - decay * Symbol("theta"), scalars, {"theta": point}, loss, digits=DIGITS)
+        return [inverse(entry) for entry in moved]
+
+    with mpmath.workdps(DIGITS):
+        i, j = seen.entries
+        centre = [mpf(int(x.p)) / int(x.q) for x in seen.point]
+
+        def slope_of(entry: int, axis: int, rate: mpf) -> mpf:
+            up, down = ([x + s * TINY * (k == axis) for k, x in enumerate(centre)] for s in (1, -1))
+            return (mean(up, rate)[entry] - mean(down, rate)[entry]) / (2 * TINY)
+
+        gaps = [slope_of(i, j, rate) - slope_of(j, i, rate) for rate in (mpf(10) ** -9, mpf(10) ** -10)]
+        found = [gap / rate**2 for gap, rate in zip(gaps, (mpf(10) ** -9, mpf(10) ** -10), strict=True)]
+        assert float(found[1]) == pytest.approx(seen.gap, rel=1e-5)
+
+
+def probe_loss(rows: Sequence[Sequence[Rational]]) -> object:
+    """``sum_j sin(a_j . x + 1) + (a_j . x)^2/2`` with derivatives of every order, written here anew."""
+
+    class Probe:
+        def gradient(self, point: Sequence[mpf]) -> tuple[mpf, ...]:
+            return self.contraction(point)
+
+        def contraction(self, point: Sequence[mpf], *vectors: Sequence[mpf]) -> tuple[mpf, ...]:
+            order, out = len(vectors) + 1, [mpf(0)] * len(point)
+            for row in rows:
+                a = [mpf(int(x.p)) / int(x.q) for x in row]
+                x = mpmath.fdot(a, point)
+                wave = [mpmath.sin, mpmath.cos, lambda t: -mpmath.sin(t), lambda t: -mpmath.cos(t)][order % 4]
+                size = wave(x + 1) + (x if order == 1 else mpf(order == 2))
+                for vector in vectors:
+                    size *= mpmath.fdot(a, vector)
+                out = [o + size * entry for o, entry in zip(out, a, strict=True)]
+            return tuple(out)
+
+    return Probe()
+
+
+def test_an_open_function_with_more_than_one_age_is_not_denied() -> None:
+    """Nothing can be computed of it: none was found, which is another sentence."""
+    found = symmem.derive("lion-k", 2).gradient_map_verdict
+    assert isinstance(found, Obstruction)
+    assert not found.is_denial
+    assert symmem.derive("lion-k", 2).gradient_map_loss is None
 
 
 @pytest.mark.parametrize("name", ["gd", "adam", "adamw", "rmsprop"])
 def test_what_is_no_gradient_map_of_one_memory_has_none(name: str) -> None:
-    assert isinstance(gradient_map_loss(method_of(symmem.load(name)), 1), Missing)
+    derivation = symmem.derive(name)
+    assert isinstance(derivation.gradient_map_verdict, Missing)
+    assert derivation.gradient_map_loss is None
+    assert ("memory" in str(derivation.gradient_map_verdict)) == (name != "rmsprop")

@@ -25,8 +25,7 @@ from symmem.documents.paper.section import PARTS, paper_section
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
-from symmem.verification.losses import ridge_loss
-from symmem.verification.ridges import log_cosh, mixing, sine
+from symmem.verification.ridges import potential_map
 
 QUICK = {
     "beta": Rational(1, 4),
@@ -65,9 +64,8 @@ class Remembered:
         return LOSS.contraction(theta, *vectors)
 
 
-POTENTIAL = ridge_loss([(1, profile, row) for row in mixing(4, 3) for profile in (log_cosh, sine)])
-"""K for Lion-K: bounded, and no even function, or a sign inside its Hessian would not be felt."""
-OPAQUE = {"gradK": POTENTIAL.contraction}
+OPAQUE = {"gradK": potential_map(3)}
+"""For Lion-K: bounded, and the gradient of no even function, or a sign inside its Hessian would not be felt."""
 
 HISTORY = [vector(seed) for seed in range(STEPS + 1)]
 """theta_0, ..., theta_n."""
@@ -127,6 +125,8 @@ class Truth:
             r"\precond": lambda w, _, __, a: self.number(
                 d.modified_loss.preconditioner, a[0] if a else w.theta
             ),
+            r"\maploss": lambda w, *_: self.number(d.gradient_map_loss.potential, w.theta),
+            r"\mappot": lambda w, *_: self.number(d.gradient_map_loss.map.primitive, w.theta),
             "gradient of modloss": self.modified_gradient,
             "sensitivity": self.sensitivity,
         }
@@ -280,6 +280,8 @@ def test_every_displayed_equation_is_read_back(name: str, order: int) -> None:
     }
     if derivation.modified_loss is not None:
         expected |= {r"\modloss(\btheta)", r"\precond(\btheta)"}
+    if derivation.gradient_map_loss is not None:
+        expected |= {r"\maploss(\btheta)", r"\mappot(\nabla \loss)"}
     assert expected <= lefts, expected - lefts
 
 

@@ -38,7 +38,7 @@ INDEXED = {
     r"\gain",
     r"\coef",
 }
-APPLIED = {r"\bF", r"\bM", r"\bG", r"\update", r"\modloss", r"\precond", r"\loss"}
+APPLIED = {r"\maploss", r"\mappot", r"\bF", r"\bM", r"\bG", r"\update", r"\modloss", r"\precond", r"\loss"}
 FUNCTIONS = {"sign": MP.sign, r"\log": MP.log, r"\exp": MP.exp, r"\tanh": MP.tanh}
 
 
@@ -178,6 +178,11 @@ class Reader:
 
     def atom(self) -> Reading:
         token = self.peek()
+        if token == r"\mathcal":  # the potential of an open gradient
+            self.take()
+            letter = self.raw_group()
+            (point,) = self.between("(", ")")
+            return lambda w: w.functions[letter].potential(point(w))
         if " ".join(self.tokens[self.position : self.position + 8]) == r"( \nabla ^ { 2 } \loss )":
             return self.repeated_hessian()
         if token == "(":

@@ -7,7 +7,7 @@ from typing import Any
 
 from symmem import __version__
 from symmem.documents.comparison.entry import Entry
-from symmem.documents.json_form import SCHEMA, expression_data, loss_data
+from symmem.documents.json_form import SCHEMA, expression_data, loss_data, map_loss_data
 from symmem.documents.spelling import Spelling
 
 
@@ -26,4 +26,5 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "sign": None if entry.sign is None else "-0+"[entry.sign + 1],
         "sign_holds": holds,
         "modified_loss": loss_data(entry.account.modified_loss, spelling),
+        "gradient_map_loss": map_loss_data(entry.account.gradient_map_loss, spelling),
     }

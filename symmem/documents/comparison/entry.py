@@ -5,6 +5,8 @@ from __future__ import annotations
 from sympy import Expr
 
 from symmem.algebra.results import Missing
+from symmem.algebra.scalar_forms import canonical
+from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, Part
@@ -14,8 +16,12 @@ from symmem.notation.formula import Formula
 from symmem.notation.statement import Letter
 from symmem.records import record
 
-PARTS = frozenset((Part.LIMIT, Part.LOSS, Part.SIGN))
+PARTS = frozenset((Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.SIGN))
 """What a comparison tells."""
+INSIDE = Letter("map loss")
+SENSE: Prose = (INSIDE, " stands inside the gradient map of the update, ", Letter("modified loss"), " behind a factor ",
+                Letter("P"), "; the sign is that of ", Letter("modified loss"))  # fmt: skip
+"""Said below a comparison in which both losses stand."""
 DEPENDS = "at the default parameters, on which it depends"
 
 
@@ -42,6 +48,15 @@ class Entry:
         return loss.potential if isinstance(loss, ModifiedLoss) else None
 
     @property
+    def inside(self) -> Expr | None:
+        """The modified loss inside the gradient map, where there is one that is not the modified loss itself."""
+        found = self.account.gradient_map_loss
+        if not isinstance(found, GradientMapLoss):
+            return None
+        same = self.loss is not None and canonical(self.loss - found.potential) == 0
+        return None if same else found.potential
+
+    @property
     def sign(self) -> int | None:
         """1: large gradients are penalised; -1: they are rewarded; 0: the loss stays; None: not known."""
         return None if self.account.sign is None else self.account.sign.sign
@@ -56,13 +71,15 @@ class Entry:
         """The limit in which the modified loss holds, or why there is none."""
         loss = self.account.modified_loss
         if isinstance(loss, ModifiedLoss):
-            return () if loss.regime.is_exact else ("as ", loss.regime)
+            which: Prose = (Letter("modified loss"), " as ") if self.inside is not None else ("as ",)
+            return () if loss.regime.is_exact else (*which, loss.regime)
         if isinstance(loss, Obstruction):
-            return ("no modified loss: ", *loss.reason.parts)
+            known = "no modified loss: " if loss.is_denial else "no modified loss was found: "
+            return (known, *loss.reason.parts)
         return ("no modified loss: ", *missing_prose(loss)) if isinstance(loss, Missing) else ()
 
     @property
     def formulas(self) -> tuple[tuple[Formula, Expr], ...]:
         """Left-hand side and right-hand side."""
-        parts = ((Letter("M"), self.correction), (Letter("modified loss"), self.loss))
+        parts = ((Letter("M"), self.correction), (Letter("modified loss"), self.loss), (INSIDE, self.inside))
         return tuple((left, shown(value)) for left, value in parts if value is not None)

@@ -13,7 +13,14 @@ from symmem.notation.html import Mathematics
 def comparison_html(entries: Sequence[Entry]) -> str:
     """The comparison as a table for a notebook."""
     rows = [[[entry.title], _sign(entry), *_formulas(entry), _note(entry)] for entry in entries]
-    heads: list[html.Words] = [["optimizer"], ["sign"], ["correction"], ["modified loss"], [""]]
+    heads: list[html.Words] = [
+        ["optimizer"],
+        ["sign"],
+        ["correction"],
+        ["modified loss"],
+        ["inside the gradient map"],
+        [""],
+    ]
     notes = [html.sentence([f"*: {DEPENDS}"])] if any(entry.depends for entry in entries) else []
     return html.page("Optimizers side by side", "", [html.table(heads, rows), *notes])
 
@@ -25,11 +32,11 @@ def _sign(entry: Entry) -> html.Words:
 
 
 def _formulas(entry: Entry) -> list[html.Words]:
-    """Correction and modified loss, each in its column."""
+    """Correction and modified losses, each in its column."""
     spelling = Spelling.of(entry.account.optimizer)
     return [
         [] if value is None else [Mathematics(spelling.latex(value))]
-        for value in (entry.correction, entry.loss)
+        for value in (entry.correction, entry.loss, entry.inside)
     ]
 
 

@@ -25,6 +25,7 @@ def comparison_latex(entries: Sequence[Entry]) -> str:
         "file": FILE,
         "rows": [{"title": title, **row} for title, row in zip(titles, rows, strict=True)],
         "room": f"{room:.1f}em",
+        "sense": any(entry.inside is not None for entry in entries),
         "depends": DEPENDS if any(entry.depends for entry in entries) else "",
     }
     return render("latex/comparison.tex.jinja", values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symmem.documents.columns import Style, columns, filled, wrapped
-from symmem.documents.comparison.entry import DEPENDS, Entry
+from symmem.documents.comparison.entry import DEPENDS, SENSE, Entry
 from symmem.documents.text_writer import TextWriter
 from symmem.notation.symbols import ASCII, UNICODE
 
@@ -24,6 +24,9 @@ def comparison_text(entries: Sequence[Entry], style: Style) -> str:
     lines.append("")
     signs = f"+: large gradients are penalised; {minus}: they are rewarded; 0: the loss stays"
     lines += wrapped(f"sign  {signs}", style.width, "", " " * 6)
+    if any(entry.inside is not None for entry in entries):
+        writer = TextWriter.of(entries[0].account.optimizer, style)
+        lines += writer.prose(SENSE, "", " " * 6)
     if any(entry.depends for entry in entries):
         lines += wrapped(f"*     {DEPENDS}", style.width, "", " " * 6)
     return "\n".join(line.rstrip() for line in lines) + "\n"

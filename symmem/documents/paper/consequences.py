@@ -15,6 +15,7 @@ from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import PAPER
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import missing_prose
+from symmem.documents.verdict_prose import flow_prose, witness_prose
 from symmem.notation.formula import Formula, Gradient, Number
 from symmem.notation.statement import (
     ONE,
@@ -71,6 +72,8 @@ def modified_loss(loss: ModifiedLoss | Obstruction | Missing | None, name: str, 
         return {
             "reason": "",
             "exists": False,
+            "denied": loss.is_denial,
+            "witness": "" if loss.witness is None else writer.sentence(witness_prose(loss.witness)),
             "obstruction": writer.sentence(loss.reason.parts),
             "order": loss.order,
             "display": writer.display(rows),
@@ -111,15 +114,11 @@ def modified_equation(found: ModifiedEquation | Missing | None, name: str, write
         Row(Applied(Indexed(Letter("G"), Number(j)), (THETA,)), (value,), f"eq:{name}-G{j}")
         for j, value in enumerate(values)
     ]
-    flow = "It is a gradient flow." if isinstance(found.flow, ModifiedLoss) else ""
-    if isinstance(found.flow, Obstruction):
-        order = Indexed(Letter("G"), Number(found.flow.order))
-        flow = writer.sentence(("It is no gradient flow from ", order, " on, in two or more dimensions."))
     return {
         "reason": "",
         "equation": writer.inline(series("G", range(len(values)))),
         "display": writer.display(rows),
-        "flow": flow,
+        "flow": "" if found.flow is None else writer.sentence(flow_prose(found.flow)),
         "error": writer.inline(BigO(power_of_h(len(values)))),
     }
 

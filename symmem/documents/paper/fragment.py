@@ -6,7 +6,8 @@ from symmem import __version__
 from symmem.documents.account import Account
 from symmem.documents.paper.escaping import escape
 from symmem.documents.prose import Prose
-from symmem.documents.sections import Section, sections
+from symmem.documents.section import Section
+from symmem.documents.sections import sections
 from symmem.documents.spelling import Spelling
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.tex_size import EQUALS, width

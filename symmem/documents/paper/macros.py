@@ -32,6 +32,8 @@ MACROS = (
     Macro("memless", r"\tilde{\btheta}", "the parameters of the memoryless iteration"),
     Macro("loss", r"\mathcal{L}", "the loss"),
     Macro("modloss", r"\tilde{\loss}", "the modified loss"),
+    Macro("maploss", r"\hat{\loss}", "the modified loss inside a gradient map"),
+    Macro("mappot", r"\Psi", "the potential of the gradient map"),
     Macro("precond", "P", "the preconditioner"),
     Macro("mom", r"\boldsymbol{m}", "a momentum variable"),
     Macro("gfun", r"\boldsymbol{g}", "what a momentum variable remembers"),
@@ -72,6 +74,8 @@ PAPER = Macros(
     letters={
         **LETTERS,
         "modified loss": r"\modloss",
+        "map loss": r"\maploss",
+        "Psi": r"\mappot",
         "memoryless": r"\memless",
         "Phi": r"\update",
         "P": r"\precond",

@@ -12,6 +12,7 @@ from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, 
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import example, functions, parameters, table
+from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
@@ -36,6 +37,7 @@ def standalone(account: Account) -> str:
         "title": typeset(str(account.optimizer.title)),
         "macros": macros_file(),
         "file": FILE,
+        "version": __version__,
         "section": paper_section(account),
         "works": bibitems(works),
     }
@@ -50,7 +52,8 @@ def macros_file() -> str:
 
 def paper_bibliography(account: Account) -> str:
     """BibTeX of the optimizer's works and of the paper on memory."""
-    return bibtex((*works_of(account.optimizer), MEMORY_PAPER))
+    made = f"% The works that {account.optimizer.name} comes from, written by symmem {__version__}.\n\n"
+    return made + bibtex((*works_of(account.optimizer), MEMORY_PAPER))
 
 
 def _section(account: Account) -> dict[str, object]:
@@ -87,6 +90,7 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     return {
         "limit": consequences.limit(account.limit, name, writer),
         "modified_loss": consequences.modified_loss(loss, name, writer),
+        "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
         "start": consequences.start(account.start, name, writer),
     }

@@ -126,7 +126,7 @@ def banner(program: Program) -> list[str]:
 def formula_lines(derivation: Derivation) -> list[str]:
     """The iteration, its limit and the modified loss, as the lines of a docstring."""
     name, order = derivation.optimizer.name, derivation.order
-    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS))
+    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP))
     writer = TextWriter.of(derivation.optimizer, Style(width=84))
     lines: list[str] = []
     for section in sections(account):

@@ -1,0 +1,96 @@
+"""The loss inside a gradient map, for a paper: the displays of corollary and proof (mathematics.md section 11).
+
+The words of the proof stand in ``templates/latex/gradient_map.tex.jinja``; the formulas of the optimizer are made here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from symmem.algebra.atoms import THETA as THETA_SYMBOL
+from symmem.algebra.results import Missing
+from symmem.derivation.gradient_map_loss import PREVIOUS, GradientMapLoss
+from symmem.derivation.verdicts import Obstruction
+from symmem.documents.paper.consequences import MEMORYLESS, NEXT, Values
+from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.macros import PAPER
+from symmem.documents.spelling import Spelling
+from symmem.documents.verdict_prose import map_obstruction_prose, witness_prose
+from symmem.method.geometric import Geometric
+from symmem.notation.formula import Atom, Formula, Gradient
+from symmem.notation.latex import TEXT_WIDTH
+from symmem.notation.statement import (
+    ONE,
+    THETA,
+    Applied,
+    AtStep,
+    BigO,
+    H,
+    Iterate,
+    Letter,
+    N,
+    added,
+    difference,
+    power_of_h,
+    times,
+)
+
+_LOSS, _PSI = Letter("map loss"), Letter("Psi")
+
+
+def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: str, writer: Writer) -> Values:
+    """The corollary, a denial, or nothing for a method of another kind."""
+    if isinstance(found, Obstruction):
+        witness = "" if found.witness is None else writer.sentence(witness_prose(found.witness))
+        return {
+            "verdict": "none",
+            "sentence": writer.sentence(map_obstruction_prose(found)),
+            "witness": witness,
+        }
+    if not isinstance(found, GradientMapLoss):
+        return {"verdict": ""}
+    rows = [
+        Row(Applied(_LOSS, (THETA,)), (found.potential,), f"eq:{name}-map-loss"),
+        Row(Applied(_PSI, (Atom("grad"),)), (found.map.primitive,)),
+    ]
+    kernel = found.map.kernel
+    return {
+        "verdict": "found",
+        "step": _step(found, writer),
+        "error": writer.inline(BigO(power_of_h(found.order + 2))),
+        "display": writer.display(rows),
+        "geometric": isinstance(kernel, Geometric),
+        "factor": writer.inline(kernel.decay) if isinstance(kernel, Geometric) else "",
+        "lag": writer.inline(found.map.lag),
+        "decay": writer.inline(found.map.decay),
+        "channel": writer.inline(found.map.channel),
+        "gain": writer.inline(found.map.gain),
+        "running": "" if found.running is None else _running(found, writer),
+    }
+
+
+def _step(found: GradientMapLoss, writer: Writer) -> str:
+    """``memoryless^(n+1) = memoryless^(n) - h (grad Psi(grad L^) + decay theta)``."""
+    inside: Formula = Applied(Gradient(_PSI), (Gradient(Applied(_LOSS, (MEMORYLESS,))),))
+    if found.map.decay != 0:
+        inside = added(inside, writer.spelling.formula(found.map.decay * THETA_SYMBOL))
+    here = replace(PAPER, theta=writer.inline(MEMORYLESS))
+    return f"{writer.inline(NEXT)} = {writer.inline(difference(MEMORYLESS, times(H, inside)), here)}"
+
+
+def _running(found: GradientMapLoss, writer: Writer) -> str:
+    """``L^`` at the iterate n+1 from its value at the iterate n."""
+    after = added(N, ONE)
+    channel = found.map.channel
+    names = {
+        **writer.spelling.names,
+        PREVIOUS.name: writer.inline(Applied(_LOSS, (Iterate(N),))),
+        channel.name: writer.inline(AtStep(Atom(channel.name), after)),
+    }
+    there = replace(PAPER, theta=writer.inline(Iterate(after)))
+    left = writer.inline(Applied(_LOSS, (Iterate(after),)))
+    named = Writer(Spelling(names, writer.spelling.functions))
+    row = Row(Letter("map loss"), (), macros=there, arguments=True)
+    first, *others = named.lines(row, found.running, TEXT_WIDTH - 2)
+    lines = [f"{left}", rf"\quad = {first}", *(rf"\quad {line}" for line in others)]
+    return " \\\\\n  & ".join(lines)

@@ -6,7 +6,8 @@ contractions than its formula has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from sympy import Expr, Symbol
 
@@ -22,7 +23,7 @@ Pair = tuple[Expr | Missing, Expr | Missing]
 
 
 def lower(derivation: Derivation) -> Program:
-    """The routines memoryless, correction and step; modified_loss, preconditioner and decay where they exist."""
+    """The routines memoryless, correction and step; the modified losses with what belongs to them where they exist."""
     finite, limit = formulas(derivation)
     found = {
         "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
@@ -30,6 +31,15 @@ def lower(derivation: Derivation) -> Program:
         "step": Variants(_lowered(_step(*finite)), _lowered(_step(*limit))),
     }
     loss = _modified_loss(derivation)
+    inside = derivation.gradient_map_loss
+    if inside is not None:
+        functions = derivation.method.functions
+        potentials = {each.name: each.potential for each in functions if each.potential}
+        found["gradient_map_loss"] = Variants.always(number_routine(inside.potential, potentials))
+        if inside.running is not None:
+            # The momentum stands in the place of theta, which the running form does not have.
+            running = inside.running.xreplace({inside.map.channel: THETA})
+            found["running_loss"] = Variants.always(number_routine(running, potentials))
     if loss is None:
         return Program(derivation.optimizer, derivation.order, found)
     found["modified_loss"] = Variants.always(number_routine(loss.potential))
@@ -49,9 +59,9 @@ def vector_routine(expression: Expr, given: Iterable[Symbol] = ()) -> Routine:
     return Routine(block.statements(), result)
 
 
-def number_routine(expression: Expr) -> Routine:
-    """The routine of a number."""
-    block = Block(Names())
+def number_routine(expression: Expr, potentials: Mapping[str, str] = MappingProxyType({})) -> Routine:
+    """The routine of a number; ``potentials`` names the potentials of opaque functions."""
+    block = Block(Names(potentials=potentials))
     result = block.finish_scalar(expression)
     return Routine(block.statements(), result)
 

@@ -6,8 +6,8 @@ contractions than its formula has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
+from functools import lru_cache
 
 from sympy import Expr, Symbol
 
@@ -34,7 +34,7 @@ def lower(derivation: Derivation) -> Program:
     inside = derivation.gradient_map_loss
     if inside is not None:
         functions = derivation.method.functions
-        potentials = {each.name: each.potential for each in functions if each.potential}
+        potentials = tuple((each.name, each.potential) for each in functions if each.potential)
         found["gradient_map_loss"] = Variants.always(number_routine(inside.potential, potentials))
         if inside.running is not None:
             # The momentum stands in the place of theta, which the running form does not have.
@@ -54,14 +54,21 @@ def vector_routine(expression: Expr, given: Iterable[Symbol] = ()) -> Routine:
 
     ``given`` are symbols that stand for vectors which the caller gives, beside theta and the gradient.
     """
-    block = Block(Names({THETA, GRAD, *given}))
+    return lowered_vector(expression, frozenset({THETA, GRAD, *given}))
+
+
+@lru_cache(maxsize=128)
+def lowered_vector(expression: Expr, vectors: frozenset[Symbol]) -> Routine:
+    """The same, once for a formula that occurs twice: F at step n and in the limit, a direction and F."""
+    block = Block(Names(set(vectors)))
     result = block.finish(expression)
     return Routine(block.statements(), result)
 
 
-def number_routine(expression: Expr, potentials: Mapping[str, str] = MappingProxyType({})) -> Routine:
-    """The routine of a number; ``potentials`` names the potentials of opaque functions."""
-    block = Block(Names(potentials=potentials))
+@lru_cache(maxsize=128)
+def number_routine(expression: Expr, potentials: tuple[tuple[str, str], ...] = ()) -> Routine:
+    """The routine of a number; ``potentials`` are opaque functions with the names of their potentials."""
+    block = Block(Names(potentials=dict(potentials)))
     result = block.finish_scalar(expression)
     return Routine(block.statements(), result)
 

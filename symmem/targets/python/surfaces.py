@@ -78,9 +78,10 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
     """The surface of a routine, as other people's code relies on it."""
     parameters, higher, calls = defaults(program), contractions(program.order), opaque_names(program)
     out = ["out=None"] if has_out else []
-    # The derivatives are taken for symmetry with the other functions; the update itself needs none.
     functions_in_order = [function.name for function in program.optimizer.functions]
-    spared = set(calls) - set(functions_in_order) if name == "memoryless" else set()
+    # The derivatives are taken for symmetry with the other functions; the update itself needs none.  Python has no
+    # argument without a default behind one with it: those of the last function can be left out.
+    spared = set(calls[-program.order :]) if name == "memoryless" and calls else set()
     step = (["theta", "grad", *higher, *calls], ["n=None", "lr", *parameters, *out])
     loss_terms = higher if program.order > 1 else []
     given: dict[str, tuple[list[str], list[str]]] = {

@@ -14,7 +14,7 @@ from functools import cached_property
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, sqrt
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
-from symmem.algebra.rational import Quotient, RationalField
+from symmem.algebra.rational import Quotient, RationalField, product_of
 from symmem.records import record
 
 INDICES = (STEP, PAST)
@@ -111,6 +111,17 @@ class ExponentialField:
         return None
 
     def _read_power(self, base: Expr, exponent: Expr) -> Quotient | None:
+        """``base**exponent``: an integer power, an odd power of a root, or one that is linear in the indices.
+
+        In the field of ``beta**n`` the generators are n, s, beta^n, beta^s, beta, and ``beta**(n + 1)`` is the product
+        of two of them, ``beta^n`` and ``beta``:
+
+            >>> from sympy import symbols
+            >>> beta, n = symbols("beta n")
+            >>> field = exponential_field([beta**n])
+            >>> field.read(beta**(n + 1)) == field.read(beta**n) * field.read(beta)
+            True
+        """
         if isinstance(exponent, Integer):
             element = self.read(base)
             return None if element is None else element ** int(exponent)
@@ -120,23 +131,24 @@ class ExponentialField:
         slopes = linear_exponent(exponent, self.indices)
         if slopes is None:
             return None
-        result = self.number(1)
-        for factor in Mul.make_args(base):
-            if isinstance(factor, Pow) and isinstance(factor.exp, Integer):
-                inner = self._read_power(factor.base, factor.exp * exponent)
-            elif decaying(factor) in self.bases:
-                place = self.bases.index(decaying(factor))
-                sign = 1 if decaying(factor) == factor else -1
-                inner = self.read(factor)
-                inner = None if inner is None else inner ** slopes[-1]
-                for index, slope in zip(self.indices, slopes[:-1], strict=True):
-                    power = self.rationals.generator(self.power_position(place, index)) ** (sign * slope)
-                    inner = None if inner is None else inner * power
-            else:
-                return None
-            if inner is None:
-                return None
-            result = result * inner
+        factors = [self._read_factor(factor, exponent, slopes) for factor in Mul.make_args(base)]
+        known = [factor for factor in factors if factor is not None]
+        return product_of(known) if len(known) == len(factors) else None
+
+    def _read_factor(self, factor: Expr, exponent: Expr, slopes: tuple[int, ...]) -> Quotient | None:
+        """``factor**exponent`` for the exponent ``a n + c s + d``: generators to the powers a, c, and ``factor**d``."""
+        if isinstance(factor, Pow) and isinstance(factor.exp, Integer):
+            return self._read_power(factor.base, factor.exp * exponent)
+        base, constant = decaying(factor), self.read(factor)
+        if base not in self.bases or constant is None:
+            return None
+        *rates, offset = slopes
+        # 2**n is the generator (1/2)**n to the power -1.
+        sign = 1 if base == factor else -1
+        result = constant**offset
+        for index, rate in zip(self.indices, rates, strict=True):
+            position = self.power_position(self.bases.index(base), index)
+            result = result * self.rationals.generator(position) ** (sign * rate)
         return result
 
 
@@ -164,38 +176,58 @@ def linear_exponent(exponent: Expr, indices: Iterable[Symbol]) -> tuple[int, ...
 
 
 def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] = INDICES) -> ExponentialField:
-    """The smallest field that holds the scalars among ``expressions`` as far as they can be held."""
-    constants: dict[Expr, None] = {}
-    bases: dict[Expr, None] = {}
+    """The smallest field that holds the scalars among ``expressions`` as far as they can be held.
+
+    >>> from sympy import symbols
+    >>> beta, eps, n = symbols("beta eps n")
+    >>> field = exponential_field([(1 - beta) / (1 - beta ** (n + 1)), sqrt(eps)])
+    >>> field.constants, field.bases
+    ((beta, sqrt(eps)), (beta,))
+    """
+    constants: set[Expr] = set()
+    bases: set[Expr] = set()
     seen: set[Expr] = set()
     pending = list(expressions)
     while pending:
-        expression = pending.pop(0)
+        expression = pending.pop()
         if expression in seen or expression.is_Rational or expression in indices:
             continue
         seen.add(expression)
-        if isinstance(expression, Symbol):
-            if is_scalar(expression):
-                constants[expression] = None
-        elif isinstance(expression, Pow) and not isinstance(expression.exp, Integer):
-            if linear_exponent(expression.exp, indices) is not None:
-                for factor in Mul.make_args(expression.base):
-                    base = factor.base if isinstance(factor, Pow) and factor.exp.is_Integer else factor
-                    bases[decaying(base)] = None
-                    pending.append(base)
-            elif is_scalar(expression) and not expression.free_symbols & set(indices):
-                root = sqrt(expression.base) if _is_root(expression.base, expression.exp) else expression
-                constants[root] = None
-            else:
-                pending.extend(expression.args)
-        elif isinstance(expression, (Add, Mul, Pow)) or not is_scalar(expression):
-            pending.extend(expression.args)
-        elif not expression.free_symbols & set(indices):
-            constants[expression] = None
+        raised = _raised_to_an_index(expression, indices)
+        if raised:
+            bases |= {decaying(base) for base in raised}
+            pending.extend(raised)
+        elif _is_constant_generator(expression, indices):
+            constants.add(_generator(expression))
         else:
             pending.extend(expression.args)
     # A root is a generator in the place of its square.
     squares = {root.base for root in constants if isinstance(root, Pow) and _is_root(root.base, root.exp)}
-    kept = [constant for constant in constants if constant not in squares]
-    ordered = sorted(kept, key=lambda constant: constant.sort_key())
-    return ExponentialField(tuple(ordered), tuple(sorted(bases, key=lambda base: base.sort_key())), indices)
+    return ExponentialField(_ordered(constants - squares), _ordered(bases), indices)
+
+
+def _raised_to_an_index(expression: Expr, indices: tuple[Symbol, ...]) -> list[Expr]:
+    """The bases p, q of ``(p q)**(a n + c s + d)``; none where the expression is not of this form."""
+    if not isinstance(expression, Pow) or isinstance(expression.exp, Integer):
+        return []
+    if linear_exponent(expression.exp, indices) is None:
+        return []
+    factors = Mul.make_args(expression.base)
+    return [f.base if isinstance(f, Pow) and f.exp.is_Integer else f for f in factors]
+
+
+def _is_constant_generator(expression: Expr, indices: tuple[Symbol, ...]) -> bool:
+    """Whether it is a parameter, or a scalar free of the indices that is not rational in its parts, as exp(eps)."""
+    if isinstance(expression, (Add, Mul)) or (isinstance(expression, Pow) and expression.exp.is_Integer):
+        return False
+    return is_scalar(expression) and not expression.free_symbols & set(indices)
+
+
+def _generator(constant: Expr) -> Expr:
+    """The constant, or for ``eps**(3/2)`` the root ``sqrt(eps)`` that it is a power of."""
+    is_root = isinstance(constant, Pow) and _is_root(constant.base, constant.exp)
+    return sqrt(constant.base) if is_root else constant
+
+
+def _ordered(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
+    return tuple(sorted(expressions, key=lambda expression: expression.sort_key()))

@@ -117,12 +117,18 @@ def written(coefficients: Coefficients, numbers: Iterable[tuple[Number, Fraction
 def _evaluated(
     coefficients: Coefficients, terms: dict[tuple[int, ...], Fraction], scalars: Scalars
 ) -> Quotient:
-    """The value of an integer polynomial at the kernels' generators, over one denominator."""
+    """The value of a polynomial ``{exponents: factor}`` at the kernels' generators, over one denominator.
+
+    With the generator ``v = beta/(1 - beta)``, of degree 2 at most: ``v/2 + v^2`` is ``{(1,): 1/2, (2,): 1}``, and
+
+        v/2 + v^2 = ( beta (1 - beta) + 2 beta^2 ) / ( 2 (1 - beta)^2 ),
+
+    every term brought to the highest power of each denominator; one reduction at the end, and none on the way.
+    """
     fractions = []
     for generator in coefficients.generators:
         element = scalars.field.read(generator)
-        if element is None:
-            raise ValueError(f"{generator} is not in the method's field")
+        assert element is not None, f"{generator} is in the method's field: its kernels made it"
         fractions.append((element.numerator, element.denominator))
     degrees = [max(exponents[i] for exponents in terms) for i in range(len(fractions))]
     common = lcm(*(value.denominator for value in terms.values()))

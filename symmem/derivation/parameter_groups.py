@@ -101,18 +101,28 @@ def group_form(method: Method) -> GroupForm:
     frozen = {channel.symbol: gain * channel.g for gain, channel in zip(values, method.channels, strict=True)}
     corrections = []
     for memory in memories:
-        parts = []
-        for channel, factor in zip(method.channels, factors, strict=True):
-            if channel.kernel.shape == memory.shape:
-                moved = derivative(channel.g, {THETA: memory.displacement, GRAD: memory.product})
-                change = derivative(method.phi, {channel.symbol: factor * memory.scale * moved})
-                parts.append(collect(substituted(change, frozen), field))
+        changes = _changes(method, factors, memory)
+        parts = [collect(substituted(change, frozen), field) for change in changes]
         corrections.append(_without_cancellation(parts, field))
     memoryless = collect(substituted(method.phi, frozen), field)
     past, past_scalars, is_linear = _past(method, memoryless, scalars)
     used = Add(memoryless, *corrections).free_symbols
     scalars = tuple(scalar for scalar in scalars if scalar.name in used)
     return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars, field)
+
+
+def _changes(method: Method, factors: Gains, memory: Memory) -> list[Expr]:
+    """``d_l Phi[factor_l Dg_l[S]]`` for the channels l that share this memory.
+
+    ``g = grad^2`` moves by ``2 grad D2L[S]``, and D2L[S] is ``scale product``: ``Phi = m1`` changes by
+    ``2 factor scale grad product``.
+    """
+    found = []
+    for channel, factor in zip(method.channels, factors, strict=True):
+        if channel.kernel.shape == memory.shape:
+            moved = derivative(channel.g, {THETA: memory.displacement, GRAD: memory.product})
+            found.append(derivative(method.phi, {channel.symbol: factor * memory.scale * moved}))
+    return found
 
 
 def with_rates(method: Method) -> Method:
@@ -169,7 +179,11 @@ def _memories(method: Method) -> tuple[Memory, ...]:
 def _past(
     method: Method, memoryless: Expr, scalars: tuple[StepScalar, ...]
 ) -> tuple[Expr, tuple[StepScalar, ...], bool]:
-    """``F^(s)``, the numbers in it that depend on the step, and whether it is linear in them."""
+    """``F^(s)``, the numbers in it that depend on the step, and whether it is linear in them.
+
+    Heavy ball: ``F^(s) = (1 - beta^(s+1))/(1 - beta) grad`` is ``share1 grad``, linear in one number whose sums over s
+    are numbers too.  ``m1/sqrt(m2 + eps)`` with a gain of m2 that depends on the step is not linear in it.
+    """
     used = tuple(scalar for scalar in scalars if scalar.name in memoryless.free_symbols)
     terms = [split_scalar(term) for term in past_terms(method)]
     if not used or any(PAST in vector.free_symbols for _, vector in terms):

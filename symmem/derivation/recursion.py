@@ -95,23 +95,19 @@ class Coefficients:
         return [self.zero, *shifted]
 
     def _product(self, factors: list[Binomials]) -> Binomials:
-        """The product of polynomials in k, by their values at k = 0, 1, ..., degree."""
+        """The product of polynomials in k, by their values at k = 0, 1, ..., degree.
+
+        ``k * k``: C(k, 1) is [0, 1], its values at 0, 1, 2 are 0, 1, 2, their squares 0, 1, 4, and the differences of
+        these [0, 1, 2]: ``k^2 = C(k, 1) + 2 C(k, 2)``.
+        """
         if len(factors) == 1:
             return factors[0]
         degree = sum(len(factor) - 1 for factor in factors)
-        values = [self._values(factor, degree) for factor in factors]
+        values = [_values([*factor, *[self.zero] * (degree + 1 - len(factor))]) for factor in factors]
         result = values[0]
         for other in values[1:]:
             result = [x * y for x, y in zip(result, other, strict=True)]
         return _differences(result)
-
-    def _values(self, polynomial: Binomials, degree: int) -> list[Number]:
-        """The values at 0, ..., degree: repeated sums of the differences."""
-        row = list(polynomial) + [self.zero] * (degree + 1 - len(polynomial))
-        for depth in range(degree, 0, -1):
-            for position in range(depth, degree + 1):
-                row[position] = row[position] + row[position - 1]
-        return row
 
     def flow(self, increment: Binomials) -> list[tuple[Number, Fraction]]:
         """``a'``, the coefficient of k in a_k, as a sum of (number, rational): ``C(k, j)`` has (-1)^(j-1)/j."""
@@ -121,7 +117,29 @@ class Coefficients:
         ]
 
 
+def _values(polynomial: Binomials) -> list[Number]:
+    """``p(0), ..., p(d)`` of ``p(k) = sum_j p_j C(k, j)``, j = 0, ..., d, by sums alone.
+
+    Newton's table read backwards.  Pass ``depth`` adds to every place from ``depth`` on the one before it:
+
+    >>> _values([0, 1, 2])  # k^2;  [0, 1, 2] -> [0, 1, 3] -> [0, 1, 4]
+    [0, 1, 4]
+    """
+    row = list(polynomial)
+    for depth in range(len(row) - 1, 0, -1):
+        for position in range(depth, len(row)):
+            row[position] = row[position] + row[position - 1]
+    return row
+
+
 def _differences(values: list[Number]) -> Binomials:
+    """The coefficients over C(k, j) of the polynomial with these values at 0, ..., d: ``p_j = (Delta^j p)(0)``.
+
+    Pass ``depth`` leaves the differences of order ``depth`` in the places from ``depth`` on:
+
+    >>> _differences([0, 1, 4])  # [0, 1, 4] -> [0, 1, 3] -> [0, 1, 2]
+    [0, 1, 2]
+    """
     row = list(values)
     for depth in range(1, len(row)):
         for position in range(len(row) - 1, depth - 1, -1):

@@ -50,6 +50,7 @@ class SourcePrinter(Printer):
         self._dialect = dialect
         self._numbers = numbers
         self._names = names
+        self._texts: dict[Expr, str] = {}  # who breaks lines asks for the parts of a sum again and again
 
     def source(self, expression: Expr) -> str:
         """The source text of an expression."""
@@ -57,7 +58,9 @@ class SourcePrinter(Printer):
 
     def bound(self, expression: Expr, least: int) -> str:
         """The source, in parentheses where it binds less than ``least``."""
-        text = str(self._print(expression))
+        text = self._texts.get(expression)
+        if text is None:
+            text = self._texts[expression] = str(self._print(expression))
         return text if binding(expression) >= least else f"({text})"
 
     def power(self, base: Expr, exponent: Expr) -> str:

@@ -37,6 +37,8 @@ class Target:
     options: tuple[str, ...] = ()
     needs_output: str = ""
     """What to say where no output is given; empty where standard output will do."""
+    calls_back: bool = True
+    """Whether its code can call a function of the user's, so that an opaque function can be given to it."""
 
     def source(self, derivation: Derivation) -> str:
         """The text of a target that is one text."""
@@ -78,6 +80,7 @@ _ALL = (
         "a header and a source file",
         "symmem.targets.c.target",
         needs_output="--target c writes a header and a source file; add -o DIR",
+        calls_back=False,
     ),
     Target("json", "every formula as data", "symmem.targets.json", "json_text"),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
+from typing import cast
 
 import mpmath
 import probe
@@ -16,6 +18,7 @@ from symmem.algebra.atoms import GRAD, PAST, STEP, contraction, total
 from symmem.algebra.atoms import LR as RATE
 from symmem.algebra.atoms import THETA as POINT
 from symmem.algebra.results import Advice, Missing
+from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
 from symmem.program.program import Need, Program, Routine, Variants
@@ -112,13 +115,21 @@ def test_products_that_the_caller_gives(name: str, n: int | None) -> None:
 
 
 def test_a_product_for_every_past_step_cannot_be_given() -> None:
-    made = lower_products(probe.derivation("rmsprop-torch", 1))
-    assert set(made.routines) >= {"memoryless", "correction", "step"}
-    x, beta = Symbol("x"), Symbol("beta")
-    assert isinstance(made["step"].limit, Routine)
-    inner = Sum(beta**PAST * contraction(tanh(beta**PAST * GRAD)), (PAST, 0, STEP - 1))
-    routine = vector_routine(inner * x)
-    (loop,) = [each for each in routine.statements if isinstance(each, Loop)]
+    """Code that cannot call back gets finitely many products; code that can multiplies inside its loop."""
+    optimizer = load("ema-momentum")
+    beta = Symbol("beta")
+    update, settled = tanh(beta * GRAD), contraction(tanh(GRAD))
+    past = Sum(beta**PAST * contraction(tanh(beta**PAST * GRAD)), (PAST, 0, STEP - 1))
+    limit = SimpleNamespace(F=update, M=settled)
+    made = lower_products(
+        cast(Derivation, SimpleNamespace(optimizer=optimizer, order=1, F=update, M=past, limit=limit))
+    )
+    assert set(made.routines) == {"memoryless", "direction1", "correction", "step"}
+    for name, variants in made.routines.items():
+        assert isinstance(variants.limit, Routine), name
+        assert isinstance(variants.finite, Missing), name
+        assert "every past step would need a Hessian-vector product" in str(variants.finite.reason)
+    (loop,) = [each for each in vector_routine(past).statements if isinstance(each, Loop)]
     assert any(isinstance(statement, Contract) for statement in loop.body)
 
 

@@ -7,18 +7,17 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import numpy as np
+import probe
 import pytest
 from compiled import module
+from hard_names import RATE, assert_right, derivation_of, is_accepted
 from sympy import Symbol
 
-import symmem
-from symmem import Momentum, Optimizer
-from symmem.declaration.names import check_name
-from symmem.declaration.records import Parameter
-from symmem.errors import DeclarationError
+from symmem.derivation.derivation import Derivation
+from symmem.program.lowering import lower
 from symmem.targets.c.build import build
 from symmem.targets.c.names import fields_of, is_word
+from symmem.targets.c.wrapper import kernel_module
 
 HEADERS = (
     "assert", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math", "setjmp", "signal",
@@ -98,59 +97,39 @@ def test_few_names_are_changed_without_need(compiler: str) -> None:
     assert all(map(is_word, macros(compiler) - set(ORDINARY)))
 
 
-def accepted(name: str) -> bool:
-    try:
-        check_name(name)
-    except DeclarationError:
-        return False
-    return True
+def chosen_names() -> tuple[str, ...]:
+    """The hard ones, then those of the module that calls the library, as many as a declaration may have."""
+    wrapper = kernel_module(lower(probe.derivation("adamw", 1)), "kernels")
+    words = sorted(set(re.findall(r"[A-Za-z]\w*", wrapper, re.ASCII)).difference(HARD))
+    return tuple(filter(is_accepted, (*HARD, *words)))[:64]
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_the_values_with_hard_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
-    """An optimizer with such parameters has the values of the same one with harmless names."""
-    names = [name for name in HARD if accepted(name)]
-    assert {"DBL_MAX", "int8_t", "size_t", "linux", "unix"} <= set(names)
-    harmless = [f"q{k}" for k in range(len(names))]
+    """The whole way: built without a warning, called from Python, and the header used behind all others."""
+    derivation = derivation_of(chosen_names(), label="hard")
+    values = probe.parameters_of(derivation.optimizer)
+    assert {"DBL_MAX", "int8_t", "size_t", "linux", "unix", "errno", "hv1"} <= set(values)
     monkeypatch.setenv("CC", f"{compiler} -Wall -Wextra -Werror -pedantic")
-    found = []
-    for label, chosen in (("hard", names), ("mild", harmless)):
-        optimizer = declared(label, chosen)
-        build([symmem.derive(optimizer)], str(tmp_path / label))
-        found.append(module(tmp_path / label, label))
-    random = np.random.default_rng(0)
-    theta, grad, hv = random.normal(size=(3, 50))
-    values = random.uniform(0.1, 0.9, len(names))
+    build([derivation], str(tmp_path))
+    made = module(tmp_path, "hard")
     for n in (None, 0, 3):
-        results = []
-        for made, chosen in zip(found, (names, harmless), strict=True):
-            given = dict(zip(chosen, values, strict=True))
-            results.append(made.step_from(theta, grad, hv[None], n=n, lr=0.1, **given))
-        assert results[0].tobytes() == results[1].tobytes()
-    check_header(tmp_path / "hard", compiler)
+        step = made.step(probe.THETA64, probe.contraction, probe.contraction, n=n, lr=RATE, **values)
+        assert_right(step, derivation, n)
+    check_header(tmp_path, compiler, derivation)
 
 
-def declared(name: str, parameters: list[str]) -> Optimizer:
-    """Every parameter moves the update and, for the decay, the correction."""
-    decay, eps, *others = parameters
-    weights = " + ".join(f"{k}*{parameter}" for k, parameter in enumerate(others, start=1))
-    return Optimizer(
-        name=name,
-        title=name.title(),
-        phi=f"({weights})*m1/sqrt(m2 + {eps})",
-        momentum=[Momentum("grad", decay, f"1 - {decay}"), Momentum("grad**2", decay, f"1 - {decay}")],
-        parameters=[Parameter(parameter, default=0.5) for parameter in parameters],
-    )
-
-
-def check_header(folder: Path, compiler: str) -> None:
+def check_header(folder: Path, compiler: str, derivation: Derivation) -> None:
     """The header behind all others, in C and in C++; and a program that reads the defaults by their fields."""
+    fields = {"DBL_MAX": "DBL_MAX_", "int8_t": "int8_t", "linux": "linux_", "errno": "errno__", "hv1": "hv1"}
+    defaults = derivation.optimizer.defaults
+    conditions = [f"params.{field} == {float(defaults[name])!r}" for name, field in fields.items()]
     for language, command in (("c", compiler), ("c++", {"gcc": "g++", "clang": "clang++"}[compiler])):
         source = folder / f"use.{language.replace('+', 'p')}"
         source.write_text(
             f'{includes(language)}#include "symmem_hard.h"\n'
             "int main(void)\n{\n    struct symmem_hard_params params = SYMMEM_HARD_PARAMS_INIT;\n"
-            "    return params.DBL_MAX_ == 0.5 && params.int8_t == 0.5 && params.linux_ == 0.5 ? 0 : 1;\n}\n"
+            f"    return {' && '.join(conditions)} ? 0 : 1;\n}}\n"
         )
         run = [command, source, f"-I{folder / 'include'}", "-o", folder / "use"]
         done = subprocess.run(run, check=False, capture_output=True, text=True)

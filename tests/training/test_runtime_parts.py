@@ -114,3 +114,14 @@ def test_parameters_with_our_names() -> None:
                 made.step(lambda p=p: p.sin().square().sum())
             found.append(p.detach())
         assert torch.equal(*found)
+
+
+def test_half_precision_is_computed_in_float32() -> None:
+    """One rounding, of the result; a formula in bfloat16 would round at every operation."""
+    slope = torch.randn(512, generator=torch.Generator().manual_seed(0)).bfloat16()
+    p = nn.Parameter(torch.zeros_like(slope))
+    made = Memoryless("adamw", [p], lr=0.3, betas=(0.5, 0.9), eps=1.0, weight_decay=0.0)
+    made.step(lambda: torch.dot(p, slope))
+    g = slope.double()
+    exact = (-0.3 * g / (g * g + 1).sqrt()).bfloat16()
+    assert (p.detach() != exact).sum() <= 2

@@ -14,7 +14,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.errors import DerivationError, SymmemError
-from symmem.output.files import make_folder, write_whole
+from symmem.output.files import write_set
 from symmem.output.rendering import render
 from symmem.program.products import lower_products
 from symmem.program.program import Program
@@ -22,8 +22,7 @@ from symmem.targets.c.functions import SUFFIXES
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
 from symmem.targets.comments import in_c_comment
-
-OTHER_TARGETS = "latex, numpy, torch, jax and json"
+from symmem.targets.registry import TARGETS
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,10 @@ def c_files(derivation: Derivation) -> CFiles:
 def write_c(derivation: Derivation, folder: str) -> list[str]:
     """Writes header and source into the folder; the paths of both."""
     files = c_files(derivation)
-    make_folder(folder)
-    texts = {files.header_name: files.header, files.source_name: files.source}
-    for name, text in texts.items():
-        write_whole(str(Path(folder) / name), text)
-    return [str(Path(folder) / name) for name in texts]
+    named = {files.header_name: files.header, files.source_name: files.source}
+    texts: dict[str, str | bytes] = {str(Path(folder) / name): text for name, text in named.items()}
+    write_set(texts, folder)
+    return list(texts)
 
 
 def _program(derivation: Derivation) -> Program:
@@ -80,9 +78,10 @@ def _program(derivation: Derivation) -> Program:
         )
     if optimizer.functions:
         names = ", ".join(function.name for function in optimizer.functions)
+        *others, last = (target.name for target in TARGETS.values() if target.calls_back)
         raise SymmemError(
             f"{optimizer.name}: the function {names} is left open, so that there is no C code for it; "
-            f"this optimizer has the targets {OTHER_TARGETS}"
+            f"this optimizer has the targets {', '.join(others)} and {last}"
         )
     program = lower_products(derivation)
     if "memoryless" not in program:

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem import __version__
-from symmem.derivation.derivation import Derivation
 from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
-from symmem.program.lowering import lower
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.c.layout import c_name
@@ -39,9 +37,8 @@ def runtime_modules() -> dict[str, str]:
     return {f"{name}.py": runtime_text(f"{module}.py") for module, name in RUNTIME.items()}
 
 
-def kernel_module(derivation: Derivation, library: str) -> str:
+def kernel_module(program: Program, library: str) -> str:
     """The text of the module, formatted; ``library`` is the name of the library without lib and ending."""
-    program = lower(derivation)
     optimizer = program.optimizer
     prefix = f"symmem_{c_name(optimizer.name)}"
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."

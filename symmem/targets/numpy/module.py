@@ -6,10 +6,10 @@ from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
-from symmem.program.program import Need
+from symmem.program.program import Need, Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import Dialect
-from symmem.targets.python.copied import Helpers
+from symmem.targets.python.copied import Helpers, copied
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
 from symmem.targets.python.writer import PythonWriter, Spelling
 
@@ -30,6 +30,8 @@ HELPERS = Helpers(
         Need.OLDEST: ("_oldest",),
     },
 )
+NAMES = ("Array", "BLOCK")
+"""What stands above the functions."""
 TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
 
 
@@ -45,6 +47,11 @@ def spelling(scope: Scope) -> Spelling:
 
 def numpy_module(derivation: Derivation) -> str:
     """The NumPy module of a derivation."""
-    program = lower(derivation)
+    return numpy_text(derivation, lower(derivation))
+
+
+def numpy_text(derivation: Derivation, program: Program) -> str:
+    """The same, where the program is there already."""
     scope = python_scope(program, OUTER)
-    return python_module(derivation, program, TARGET, PythonWriter(spelling(scope), scope))
+    writer = PythonWriter(spelling(scope), scope)
+    return python_module(derivation, program, TARGET, writer, {"names": copied(HELPERS.file, NAMES)})

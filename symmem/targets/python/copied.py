@@ -25,16 +25,22 @@ class Helpers:
 
 
 def copied(file: Path, names: Collection[str]) -> list[str]:
-    """The source of the named functions, classes and values at the top level of a file, in its order."""
+    """The source of the named functions, classes and values at the top level of a file, in its order.
+
+    Whole lines are copied: a comment behind a value comes along.
+    """
     source = file.read_text(encoding="utf-8")
-    found = {}
-    for node in ast.parse(source).body:
-        name = _name(node)
-        if name in names:
-            found[name] = ast.get_source_segment(source, node)
+    lines = source.splitlines()
+    found = {_name(node): lines[_start(node) - 1 : node.end_lineno] for node in ast.parse(source).body}
     missing = set(names) - set(found)
     assert not missing, f"{file.name} has no {missing}"
-    return [text for text in found.values() if text is not None]
+    return ["\n".join(text) for name, text in found.items() if name in names]
+
+
+def _start(node: ast.stmt) -> int:
+    """The first line of a statement, with its decorators."""
+    decorators = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else []
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _name(node: ast.stmt) -> str | None:

@@ -14,6 +14,7 @@ from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.scope import Scope
 from symmem.program.statements import Internal
 from symmem.targets.python.layout import indented, signature
 from symmem.targets.python.module import CHECKS, python_scope
@@ -72,6 +73,11 @@ def tensor_writer(program: Program) -> InliningWriter:
     """The writer of a module: one scope gives out all its names."""
     scope = python_scope(program, OUTER)
     return InliningWriter(spelling(scope), scope)
+
+
+def imports_math(needs: frozenset[Need], scope: Scope) -> bool:
+    """Whether a module calls it, or has to call it otherwise, because a parameter has its name."""
+    return bool(needs & {Need.ELEMENTARY, Need.OLDEST}) or "math" in dict(scope.aliases).values()
 
 
 @dataclass(frozen=True)

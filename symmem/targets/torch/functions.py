@@ -74,19 +74,19 @@ class FunctionWriter:
             return [*lines, *_returned([])]
         limits = [(scalar.name, scalar.limit) for scalar in scalars if scalar.limit is not None]
         if len(limits) == len(scalars):
-            body = self._listed(limits, ranges=False)
+            body = self._listed(limits, 2, ranges=False)
         else:
             error = self._writer.scope.outer("ValueError")
             body = [f'raise {error}("the coefficients have no limit; use limit=False")']
-        finite = self._listed([(scalar.name, scalar.at_step) for scalar in scalars], ranges=ranges)
+        finite = self._listed([(scalar.name, scalar.at_step) for scalar in scalars], 1, ranges=ranges)
         return [*lines, f"{INDENT}if n is None:", *indented(indented(body)), *indented(finite)]
 
-    def _listed(self, assignments: Sequence[Assignment], *, ranges: bool) -> Lines:
-        """``return`` of the values, on one line where there is room, else named first."""
+    def _listed(self, assignments: Sequence[Assignment], depth: int, *, ranges: bool) -> Lines:
+        """``return`` of the values, on one line where there is room so deep, else named first."""
         if not ranges:
             self._note(assignments)
             line = f"return [{', '.join(self._writer.number(value) for _, value in assignments)}]"
-            if len(line) <= WIDTH - 2 * len(INDENT):
+            if len(line) <= WIDTH - depth * len(INDENT):
                 return [line]
         names = self.spelled(name for name, _ in assignments)
         write = self._writer.ranges if ranges else self._writer.numbers

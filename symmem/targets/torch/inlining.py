@@ -93,11 +93,14 @@ class InliningWriter(PythonWriter):
         if key not in self._coefficients:
             known = len(self._coefficients)
             self._coefficient_names[key] = f"_coefficients{known + 1 if known else ''}"
+            pairs = enumerate(zip(limit, finite, strict=False))
+            shared = next((place for place, (one, other) in pairs if one != other), 0)
             body = [
+                *self.numbers(limit[:shared]),
                 "if n is None:",
-                *indented(self.numbers(limit)),
+                *indented(self.numbers(limit[shared:])),
                 "else:",
-                *indented(self.numbers(finite)),
+                *indented(self.numbers(finite[shared:])),
                 f"return {', '.join(names)}",
             ]
             head = signature(self._coefficient_names[key], arguments)

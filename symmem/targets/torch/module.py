@@ -15,7 +15,7 @@ from symmem.program.program import Need
 from symmem.targets.python.layout import INDENT, WIDTH
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
-from symmem.targets.torch.formulas import higher_step, tensor_writer
+from symmem.targets.torch.formulas import higher_step, imports_math, tensor_writer
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import GroupFunctions
 from symmem.targets.torch.inlining import InliningWriter
@@ -59,7 +59,7 @@ def torch_module(derivation: Derivation) -> str:
         "names": found.aliases,
         "before": found.before,
         "after": [*more_helpers(needs, program.needs()), *along, *found.after],
-        "imports_math": derivation.order == 1 or bool(needs & {Need.ELEMENTARY, Need.OLDEST}),
+        "imports_math": derivation.order == 1 or imports_math(needs, writer.scope),
         "arguments": arguments,
         "open_functions": functions,
         "settings": settings(arguments),

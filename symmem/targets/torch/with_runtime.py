@@ -8,12 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
-from symmem.output.files import write_together
+from symmem.output.files import write_set
 from symmem.program.lowering import lower
-from symmem.program.program import Need
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
-from symmem.targets.torch.formulas import tensor_writer, written
+from symmem.targets.torch.formulas import imports_math, tensor_writer, written
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
 
@@ -25,7 +24,7 @@ def write_with_runtime(derivation: Derivation, output: str) -> str:
     """The module and the package beside it, all or nothing; the names of what was written."""
     folder = Path(output).parent / PACKAGE
     files = {str(folder / name): text for name, text in runtime_files().items()}
-    write_together({**files, output: runtime_module(derivation)})
+    write_set({**files, output: runtime_module(derivation)}, str(folder.parent), named=(output,))
     return f"{output}\n{folder}\n"
 
 
@@ -39,7 +38,7 @@ def runtime_module(derivation: Derivation) -> str:
     names = [name for each in functions for name in (each.name, *each.derivatives)]
     values = {
         "package": PACKAGE,
-        "imports_math": bool(needs & {Need.ELEMENTARY, Need.OLDEST}),
+        "imports_math": imports_math(needs, writer.scope),
         "definitions": [
             *more_helpers(needs, program.needs()),
             *("\n".join(lines) for lines in (*found.functions, found.record)),

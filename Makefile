@@ -7,7 +7,7 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo quick test mutants bench lint format tools clean
+.PHONY: demo quick test mutants fuzz bench lint format tools clean
 
 # One derivation.
 demo: $(CORE)
@@ -24,6 +24,10 @@ test: lint tools
 # Breaks the code at many places, one at a time: a break that no test sees is reported.
 mutants: $(DEV) tools
 	$(BIN)/python tools/mutants.py
+
+# A hundred thousand inputs that nobody would write: each ends in a result or in one line.
+fuzz: $(DEV)
+	$(BIN)/python tools/fuzz.py --count 100000 --jobs 2
 
 # The promised ratios, as one table.
 bench: $(DEV)

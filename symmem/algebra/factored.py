@@ -64,7 +64,10 @@ def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[t
     """
     terms = polynomial.to_dict()
     if len(terms) <= MOST_FACTORED_TERMS:
-        number, factors = polynomial.factor()
+        try:
+            number, factors = polynomial.factor()
+        except OverflowError:  # python-flint sorts the factors by coefficients, as C integers
+            return 1, [(polynomial, 1)]
         return int(number), factors
     inside = range(len(field.indices) * (1 + len(field.bases)))
     rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}

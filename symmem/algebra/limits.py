@@ -17,7 +17,7 @@ def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr | Missing:
     # (sqrt(2)/2)**n is no power of one generator of the field; its parts may be known all the same.
     value = _limit_by_parts(scalar, scalars)
     if value.has(nan, zoo, oo, -oo, AccumBounds):
-        return found or Missing(Sentence.of(_why(value)))
+        return Missing(Sentence.of(_why(value))) if found is None else found
     return scalars.tidy(value)
 
 

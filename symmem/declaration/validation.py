@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Rational, S, Symbol, exp, sign
+from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
 from symmem.declaration import bounded, hints
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
+from symmem.declaration.powers import has_exact_powers
 from symmem.declaration.steps_without_value import check_factor
 from symmem.errors import DeclarationError, quote
 
@@ -176,7 +177,7 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
         value = bounded.substitute(beta, _defaults(optimizer))
     except DeclarationError as error:
         raise error.within("beta: at the default values") from None
-    if any(STEP in part.args[0].free_symbols for part in (beta**STEP).atoms(exp)):
+    if not has_exact_powers(beta):
         raise DeclarationError(
             f"beta: the powers of {beta} are not known exactly; make it a parameter with this default"
         )

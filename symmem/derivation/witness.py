@@ -65,6 +65,9 @@ def witness(
             (place, _columns(field / preconditioner, place, values), _columns(THETA / preconditioner, place, values))
             for place in _places()
         ]  # fmt: skip
+        seen = [each for each in seen if _is_real(each[1]) and _is_real(each[2])]
+        if not seen:
+            return None
         multiple = _multiple(seen)
         for place, columns, decays in seen:
             size = _size(columns)
@@ -91,6 +94,11 @@ def _places() -> Iterator[Point]:
     """Points in general position."""
     for seed in (2, 5, 9):
         yield tuple(Rational(7 * seed + 11 * k * k - 5 * k + 3, 29 + 4 * k) - 1 for k in range(DIMENSIONS))
+
+
+def _is_real(columns: Columns) -> bool:
+    """Where Phi takes a root of a negative number there is nothing to see."""
+    return all(isinstance(entry, mpf) and mpmath.isfinite(entry) for column in columns for entry in column)
 
 
 def _rows() -> tuple[Point, ...]:

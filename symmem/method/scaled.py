@@ -54,7 +54,7 @@ class Scaled(Kernel):
         """Equal shapes: the factors add, and so do their limits."""
         if not isinstance(other, Scaled) or other.shape != self.shape:
             return None
-        missing = self.unsettled or other.unsettled
+        missing = other.unsettled if self.unsettled is None else self.unsettled
         settled = missing if missing is not None else self.limit_scale + other.limit_scale
         return replace(self, factor=self.factor + other.factor, settled=settled)
 

@@ -1,52 +1,98 @@
-"""Artifacts to files: there whole or not at all; what stood there before stays when writing fails."""
+"""Artifacts to files: a set of them is there whole or not at all, and nothing of the user's is lost.
+
+The file that a person names is written over, as every compiler does.  Files beside it, whose names symmem chose, are
+written over only where symmem wrote them: it knows its own by a line at their head.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import secrets
 import stat
-import tempfile
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from symmem.errors import SymmemError, quote
+from symmem.output import installation
+from symmem.output.installation import Entry, Failure, Plan
+
+HEAD = 4000
+SHORT = 20
+_PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+_BINARY = (b"%PDF", b"!<ar", *_PROGRAMS)
+_MADE = re.compile(rb"(?:made|written|derived) by symmem \d", re.IGNORECASE)
+_LEADERS = re.compile(rb"[\s*%#]+")
 
 
 def write_whole(path: str, content: str | bytes) -> None:
-    """Writes the content, text as UTF-8: beside the file first, then in its place in one step."""
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    """Writes one file that the user named, text as UTF-8; a device or a pipe is written to, not replaced."""
     try:
-        target = Path(os.path.realpath(path))  # a link stays a link
+        target = Path(os.path.realpath(path))
         if not path or path.endswith(os.sep) or target.is_dir():
             raise IsADirectoryError(0, "not a file")
-        if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
-            target.write_bytes(data)
-        else:
-            _replace(target, data)
+        if target.exists() and not target.is_file():
+            target.write_bytes(_bytes(content))
+            return
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
-        raise SymmemError(
-            f"{quote(path)} cannot be written ({reason}); choose another place with -o"
+        raise _unwritable(
+            path, (error.strerror if isinstance(error, OSError) else None) or "not a path"
         ) from None
+    write_set({path: content}, str(target.parent), named=(path,), makes_folders=False)
 
 
-def write_together(contents: Mapping[str, str]) -> None:
-    """Several texts by their paths: all are written beside their places before one is put in its place."""
-    made = [folder for folder in {Path(path).parent for path in contents} if not folder.exists()]
-    staged: list[tuple[Path, str]] = []
+def write_set(
+    contents: Mapping[str, str | bytes],
+    root: str,
+    *,
+    named: Collection[str] = (),
+    absent: Collection[str] = (),
+    makes_folders: bool = True,
+) -> None:
+    """Several files by their paths, all or none; ``root`` is the output folder, ``named`` are those the user named.
+
+    What the user did not name, and symmem did not write, is not written over: nothing is, then.  ``absent`` are files
+    of ours that have no place beside the new ones.
+    """
+    refuse_foreign({path: _bytes(content) for path, content in contents.items() if path not in named})
     try:
-        for path, text in contents.items():
-            make_folder(str(Path(path).parent))
-            beside = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
-            staged.append((beside, path))
-            write_whole(str(beside), text)
-        for beside, path in staged:
-            write_whole(path, beside.read_bytes())
-    finally:
-        for beside, _ in staged:
-            beside.unlink(missing_ok=True)
-        for folder in made:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        given = {os.path.realpath(path): path for path in (*contents, *absent)}  # a link stays a link
+        wanted = [_entry(path, _bytes(text)) for path, text in contents.items()]
+        gone = [Entry(os.path.realpath(path), None, 0) for path in absent]
+        plan = Plan((*wanted, *gone), os.path.realpath(root), secrets.token_hex(16), makes_folders)
+    except (OSError, ValueError):
+        raise _unwritable(root, "not a path") from None
+    failure = _carried_out(plan)
+    if failure is not None:
+        raise _unwritable(given.get(failure.path, root), failure.reason)
+
+
+def refuse_foreign(contents: Mapping[str, bytes]) -> None:
+    """An error where one of these places holds a file that symmem did not write."""
+    for path, new in contents.items():
+        if not is_ours(path, new):
+            raise SymmemError(
+                f"{quote(path)} is there and was not made by symmem; move it away, or choose another place with -o"
+            )
+
+
+def is_ours(path: str, new: bytes) -> bool:
+    """Nothing is there, or what symmem writes: with its line at the head, with the same first line, or the same."""
+    try:
+        old = Path(path).read_bytes()
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return True  # it says what is wrong when it is written
+    if new[:4] in _BINARY:
+        return old[:4] == new[:4] and b"symmem" in old
+    if _MADE.search(_LEADERS.sub(b" ", old[:HEAD])):
+        return True
+    first = new.split(b"\n", 1)[0]  # of a file that is copied word for word: the claim of its docstring
+    return old == new or (len(first) > SHORT and old.split(b"\n", 1)[0] == first)
 
 
 def make_folder(path: str) -> None:
@@ -62,24 +108,37 @@ def make_folder(path: str) -> None:
         ) from None
 
 
-def _replace(target: Path, data: bytes) -> None:
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(0, "it is write-protected")
-    descriptor, beside = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+def _carried_out(plan: Plan) -> Failure | None:
+    """By a process that survives this one; where there is none, or it was killed, here."""
+    command = [sys.executable, "-I", "-S", str(Path(installation.__file__))]
     try:
-        with open(descriptor, "wb") as stream:
-            stream.write(data)
-        os.chmod(beside, _mode(target))
-        os.replace(beside, target)
-    except BaseException:
-        os.unlink(beside)
-        raise
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        answer, _ = process.communicate(installation.send(plan))
+        said = json.loads(answer)
+    except (OSError, ValueError):
+        installation.abandon(plan)
+        return installation.install(plan)
+    return None if said is None else Failure(*said)
 
 
-def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, else those that a new file gets."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
+
+
+def _entry(path: str, data: bytes) -> Entry:
+    """With the permissions of the file that is replaced, else those that a new file gets."""
+    if os.path.exists(path):
+        return Entry(os.path.realpath(path), data, stat.S_IMODE(os.stat(path).st_mode))
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return Entry(os.path.realpath(path), data, (0o777 if data[:4] in _PROGRAMS else 0o666) & ~mask)
+
+
+def _unwritable(path: str, reason: str) -> SymmemError:
+    return SymmemError(f"{quote(path)} cannot be written ({reason}); choose another place with -o")

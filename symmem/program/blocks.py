@@ -6,13 +6,13 @@ A block is the body of a routine or of a loop.  What does not depend on a loop i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import GRAD, THETA, TOTAL, is_contraction, is_scalar
+from symmem.algebra.atoms import GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -21,6 +21,7 @@ from symmem.program.statements import (
     Contract,
     Internal,
     Loop,
+    Potential,
     Scalars,
     Statement,
     Total,
@@ -33,6 +34,8 @@ class Names:
     """New internal symbols, counted for each stem; and which symbols stand for vectors."""
 
     vectors: set[Symbol] = field(default_factory=lambda: {THETA, GRAD})
+    potentials: Mapping[str, str] = field(default_factory=dict)
+    """Opaque function -> the name of the number whose gradient it is."""
     _counts: Counter[str] = field(default_factory=Counter)
 
     def fresh(self, stem: str) -> Symbol:
@@ -94,6 +97,11 @@ class Block:
             result = self._names.fresh("c")
             self._late.add(result)
             return self._add(Total(result, arguments[0]))
+        potential = potential_parts(expression)
+        if potential is not None:
+            result = self._names.fresh("c")
+            self._late.add(result)
+            return self._add(Potential(result, self._names.potentials[potential[0]], arguments[0]))
         if is_contraction(expression):
             return self._add(Contract(self._names.fresh_vector("h"), arguments))
         return self._add(Call(self._names.fresh_vector("k"), expression.func.__name__, arguments))
@@ -152,7 +160,7 @@ class Block:
             block = block._parent
         return block
 
-    def _add(self, statement: Apply | Contract | Call | Total | Loop) -> Symbol:
+    def _add(self, statement: Apply | Contract | Call | Potential | Total | Loop) -> Symbol:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result

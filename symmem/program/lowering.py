@@ -23,7 +23,7 @@ Pair = tuple[Expr | Missing, Expr | Missing]
 
 
 def lower(derivation: Derivation) -> Program:
-    """The routines memoryless, correction and step; modified_loss, preconditioner and decay where they exist."""
+    """The routines memoryless, correction and step; the modified losses with what belongs to them where they exist."""
     finite, limit = formulas(derivation)
     found = {
         "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
@@ -31,6 +31,15 @@ def lower(derivation: Derivation) -> Program:
         "step": Variants(_lowered(_step(*finite)), _lowered(_step(*limit))),
     }
     loss = _modified_loss(derivation)
+    inside = derivation.gradient_map_loss
+    if inside is not None:
+        functions = derivation.method.functions
+        potentials = tuple((each.name, each.potential) for each in functions if each.potential)
+        found["gradient_map_loss"] = Variants.always(number_routine(inside.potential, potentials))
+        if inside.running is not None:
+            # The momentum stands in the place of theta, which the running form does not have.
+            running = inside.running.xreplace({inside.map.channel: THETA})
+            found["running_loss"] = Variants.always(number_routine(running, potentials))
     if loss is None:
         return Program(derivation.optimizer, derivation.order, found)
     found["modified_loss"] = Variants.always(number_routine(loss.potential))
@@ -57,9 +66,9 @@ def lowered_vector(expression: Expr, vectors: frozenset[Symbol]) -> Routine:
 
 
 @lru_cache(maxsize=128)
-def number_routine(expression: Expr) -> Routine:
-    """The routine of a number."""
-    block = Block(Names())
+def number_routine(expression: Expr, potentials: tuple[tuple[str, str], ...] = ()) -> Routine:
+    """The routine of a number; ``potentials`` are opaque functions with the names of their potentials."""
+    block = Block(Names(potentials=dict(potentials)))
     result = block.finish_scalar(expression)
     return Routine(block.statements(), result)
 

@@ -6,6 +6,7 @@ Every name is assigned once, and read after it is assigned.
     Apply      an entrywise function over vectors
     Contract   a derivative tensor of the loss with vectors in it: D2L(v) is one Hessian-vector product
     Call       an opaque vector function, or its derivative along vectors
+    Potential  the number whose gradient an opaque function is
     Total      the sum of the entries of a vector
     Loop       a finite sum over past steps that has no closed form
 """
@@ -75,6 +76,15 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Potential:
+    """``result = function(argument)``: the number ``K(x)`` whose gradient an opaque function is."""
+
+    result: Symbol
+    function: str
+    argument: Symbol
+
+
+@dataclass(frozen=True)
 class Total:
     """``result = sum of the entries of vector``."""
 
@@ -105,7 +115,7 @@ class Loop:
         return self.is_scalar and all(isinstance(statement, Scalars) for statement in self.body)
 
 
-Statement = Scalars | Apply | Contract | Call | Total | Loop
+Statement = Scalars | Apply | Contract | Call | Potential | Total | Loop
 
 
 def reads(statement: Statement) -> frozenset[Symbol]:
@@ -118,6 +128,8 @@ def reads(statement: Statement) -> frozenset[Symbol]:
         return frozenset(statement.directions)
     if isinstance(statement, Call):
         return frozenset(statement.arguments)
+    if isinstance(statement, Potential):
+        return frozenset({statement.argument})
     if isinstance(statement, Total):
         return frozenset({statement.vector})
     numbers = [statement.first, statement.stop, *([] if statement.decay is None else [statement.decay])]

@@ -29,7 +29,6 @@ from symmem.documents.columns import Style
 from symmem.documents.paper.escaping import escape
 from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.terminal import terminal_text
-from symmem.errors import SymmemError
 from symmem.notation.decimals import long_integers, shown
 from symmem.output import files
 
@@ -477,39 +476,6 @@ def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     target.write_text("old")
     assert run("derive", "adam", "--set", "beta1=2", "-o", str(target)).returncode == 2
     assert target.read_text() == "old"
-
-
-@pytest.mark.parametrize("step", ["chmod", "replace"])
-def test_a_failing_write_leaves_the_old_file(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "out.txt"
-    target.write_text("old")
-
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files.os, step, fail)
-    with pytest.raises(SymmemError, match="No space left"):
-        files.write_whole(str(target), "new")
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_the_old_file_is_whole_until_the_new_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "out.txt"
-    target.write_text("old")
-    seen = []
-    replace = os.replace
-
-    def watch(source: str, destination: str) -> None:
-        seen.append((Path(source).read_text(), target.read_text()))
-        replace(source, destination)
-
-    monkeypatch.setattr(files.os, "replace", watch)
-    files.write_whole(str(target), "new")
-    assert seen == [("new", "old")]
-    assert target.read_text() == "new"
 
 
 def test_links_devices_and_permissions_stay(tmp_path: Path) -> None:

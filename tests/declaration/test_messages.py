@@ -43,6 +43,7 @@ WRONG = [
     ('"1 - beta"', '"beta*min(1, n/10)"', "momentum 1: b: column 6: min is not known", "one formula in n"),
     ("beta = 0.9", 'beta = "0.9"', "parameters: beta: '0.9' is text", "without quotes"),
     ("beta = 0.9", "beta = true", "parameters: beta: 'True' is not a number", "beta = 0.9"),
+    ('"beta"', '"sqrt(beta)"', "momentum 1: beta: the powers of sqrt(beta)", "make it a parameter"),
     ('"beta"', '"exp(-1)"', "momentum 1: beta: the powers of exp(-1)", "make it a parameter"),
 ]
 

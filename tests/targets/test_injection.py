@@ -27,6 +27,7 @@ from symmem.documents.paper.compilation import typeset_document
 from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.paper.section import PARTS, paper_bibliography, standalone
 from symmem.errors import DeclarationError
+from symmem.program.lowering import lower
 from symmem.targets.c.layout import c_files
 from symmem.targets.c.wrapper import kernel_module
 from symmem.targets.registry import TARGETS
@@ -116,9 +117,9 @@ def test_python_modules_keep_their_shape(target: str) -> None:
 
 
 def test_the_wrapper_of_kernels_keeps_its_shape() -> None:
-    expected = shape(kernel_module(derived(HARMLESS, cited=False, opaque=False), "symmem_probe"))
+    expected = shape(kernel_module(lower(derived(HARMLESS, cited=False, opaque=False)), "symmem_probe"))
     for name, payload in PAYLOADS.items():
-        found = kernel_module(derived(payload, cited=False, opaque=False), "symmem_probe")
+        found = kernel_module(lower(derived(payload, cited=False, opaque=False)), "symmem_probe")
         assert shape(found) == expected, name
 
 

@@ -11,8 +11,9 @@ from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.section import macros_file, paper_bibliography, paper_section
 from symmem.documents.paper.section import standalone as whole_document
 from symmem.errors import CompilerError, SymmemError, quote
-from symmem.output.files import write_whole
+from symmem.output.files import is_ours, refuse_foreign, write_set
 
+LOG = b"The log of pdflatex, written by symmem:\n\n"
 _RESERVED = (".bib", ".pdf", ".log")
 
 
@@ -31,18 +32,22 @@ def write_paper(account: Account, output: str, *, standalone: bool, pdf: bool) -
     bibliography, macros = target.with_suffix(".bib"), target.with_name(FILE)
     document = paper_text(account, standalone=standalone)
     notation = _notation(macros)
-    contents = {output: document, str(bibliography): paper_bibliography(account), str(macros): notation}
-    for path, content in contents.items():
-        write_whole(path, content)
+    contents: dict[str, str | bytes] = {
+        output: document, str(bibliography): paper_bibliography(account), str(macros): notation,
+    }  # fmt: skip
+    # The notation holds all that an author's own had: it may be written over.
+    root, named = str(target.parent), (output, str(macros))
     if not pdf:
+        write_set(contents, root, named=named, makes_folders=False)
         return list(contents)
+    printed, log = (str(target.with_suffix(ending)) for ending in (".pdf", ".log"))
+    log = log if is_ours(log, LOG) else str(target.with_suffix(".symmem.log"))
+    refuse_foreign({printed: b"%PDF"})  # said before the compiler runs
     result = typeset_document(document, {FILE: notation})
     if result.pdf is None:
-        log = str(target.with_suffix(".log"))
-        write_whole(log, result.log)
+        write_set({**contents, log: LOG + result.log.encode()}, root, named=named, makes_folders=False)
         raise CompilerError(f"pdflatex rejected {output}; its log is {log}")
-    printed = str(target.with_suffix(".pdf"))
-    write_whole(printed, result.pdf)
+    write_set({**contents, printed: result.pdf}, root, named=named, makes_folders=False)
     return [*contents, printed]
 
 

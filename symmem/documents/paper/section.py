@@ -37,6 +37,7 @@ def standalone(account: Account) -> str:
         "title": typeset(str(account.optimizer.title)),
         "macros": macros_file(),
         "file": FILE,
+        "version": __version__,
         "section": paper_section(account),
         "works": bibitems(works),
     }
@@ -51,7 +52,8 @@ def macros_file() -> str:
 
 def paper_bibliography(account: Account) -> str:
     """BibTeX of the optimizer's works and of the paper on memory."""
-    return bibtex((*works_of(account.optimizer), MEMORY_PAPER))
+    made = f"% The works that {account.optimizer.name} comes from, written by symmem {__version__}.\n\n"
+    return made + bibtex((*works_of(account.optimizer), MEMORY_PAPER))
 
 
 def _section(account: Account) -> dict[str, object]:

@@ -6,11 +6,8 @@ lib/cmake/symmem-adamw/  python/symmem_adamw.py
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +15,9 @@ from pathlib import Path
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.errors import CompilerError, SymmemError, quote
-from symmem.output.files import make_folder, write_whole
+from symmem.output.files import make_folder, write_set, write_whole
 from symmem.output.rendering import render
+from symmem.output.scratch import scratch_folder
 from symmem.program.lowering import lower
 from symmem.targets.c.layout import CFiles, c_files, c_name
 from symmem.targets.c.toolchain import SHARED, Toolchain, compile_library
@@ -54,9 +52,9 @@ def build(derivations: Sequence[Derivation], folder: str) -> Path:
     package, target = Package.of(names), Path(folder)
     if target.exists() and not target.is_dir():
         raise SymmemError(f"{quote(folder)} is not a directory; choose another place with -o")
-    with tempfile.TemporaryDirectory(prefix="symmem-") as scratch:
-        made = Path(scratch) / "made"
-        tools = Toolchain.found(Path(scratch))
+    with scratch_folder() as scratch:
+        made = scratch / "made"
+        tools = Toolchain.found(scratch)
         _lay_out_texts(derivations, sources, package, made)
         try:
             compile_library(tools, [files.source_name for files in sources], package.library, made)
@@ -116,17 +114,9 @@ def _package_files(package: Package, made: Path, tools: Toolchain) -> None:
 
 
 def _install(made: Path, target: Path) -> None:
-    """Every file in its place, in one step each; a library that is in use stays what it was."""
-    try:
-        for source in sorted(path for path in made.rglob("*") if path.is_file()):
-            place = target / source.relative_to(made)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            beside = place.with_name(f".{place.name}.new")
-            shutil.copyfile(source, beside)
-            shutil.copymode(source, beside)
-            os.replace(beside, place)
-        (target / LOG).unlink(missing_ok=True)
-    except OSError as error:
-        raise SymmemError(
-            f"{quote(str(target))} cannot be written ({error.strerror}); choose another place with -o"
-        ) from None
+    """All files in their places, or none; a library that is in use stays what it was."""
+    files = sorted(path for path in made.rglob("*") if path.is_file())
+    contents: dict[str, str | bytes] = {
+        str(target / path.relative_to(made)): path.read_bytes() for path in files
+    }
+    write_set(contents, str(target), absent=(str(target / LOG),))

@@ -14,7 +14,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.errors import DerivationError, SymmemError
-from symmem.output.files import make_folder, write_whole
+from symmem.output.files import write_set
 from symmem.output.rendering import render
 from symmem.program.products import lower_products
 from symmem.program.program import Program
@@ -64,11 +64,10 @@ def c_files(derivation: Derivation) -> CFiles:
 def write_c(derivation: Derivation, folder: str) -> list[str]:
     """Writes header and source into the folder; the paths of both."""
     files = c_files(derivation)
-    make_folder(folder)
-    texts = {files.header_name: files.header, files.source_name: files.source}
-    for name, text in texts.items():
-        write_whole(str(Path(folder) / name), text)
-    return [str(Path(folder) / name) for name in texts]
+    named = {files.header_name: files.header, files.source_name: files.source}
+    texts: dict[str, str | bytes] = {str(Path(folder) / name): text for name, text in named.items()}
+    write_set(texts, folder)
+    return list(texts)
 
 
 def _program(derivation: Derivation) -> Program:

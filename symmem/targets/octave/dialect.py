@@ -12,7 +12,7 @@ from symmem.algebra.atoms import GRAD, LOSS, LR, STEP
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import ATOM, Dialect, SourcePrinter
-from symmem.targets.python.surfaces import contractions, opaque_names
+from symmem.targets.python.surfaces import contractions, momentum, opaque_names, potentials
 
 _WORDS = (
     "break case catch classdef continue do else elseif end for function global if otherwise parfor persistent return "
@@ -55,6 +55,7 @@ class Names:
 
     def __init__(self, program: Program) -> None:
         arguments = ["theta", "grad", "loss", *contractions(program.order), *opaque_names(program)]
+        arguments += ["previous", momentum(program), *potentials(program).values()]
         words = KEYWORDS | set(OUTER)
         self._scope = Scope(arguments, words=words, preferred={GRAD: "g", LOSS: "value"})
         self._fields = {STEP: "p.n", LR: "p.lr"} | {Symbol(name): field(name) for name in program.parameters}

@@ -17,11 +17,12 @@ from symmem.targets.comments import in_octave_comment
 from symmem.targets.octave.dialect import Names, field
 from symmem.targets.octave.writer import OctaveWriter, indented, quoted
 from symmem.targets.python.module import banner, formula_lines
-from symmem.targets.python.surfaces import Surface, claims, surface
+from symmem.targets.python.surfaces import Surface, claims, momentum, surface
 
 _SETTINGS = {
     "memoryless": "{'n'}", "correction": "{'n', 'lr'}", "step": "{'n', 'lr'}", "modified_loss": "{'lr'}",
-    "preconditioner": "{}", "decay": "{'lr'}",
+    "preconditioner": "{}", "decay": "{'lr'}", "gradient_map_loss": "{'lr'}",
+    "running_loss": "{'lr'}",
 }  # fmt: skip
 """What a function takes by name, beside the parameters."""
 
@@ -58,7 +59,10 @@ def _function(program: Program, name: str, names: Names, writer: OctaveWriter) -
     arguments = ", ".join([*_callables(surface(program, name, has_out=False), names), "varargin"])
     body = [f"% {claims(program)[name]}", f"p = settings({_SETTINGS[name]}, varargin);"]
     read = {symbol for routine in program[name].existing for symbol in routine.inputs}
-    if name != "decay":
+    if name == "running_loss":
+        body += [f"theta = array({names.argument(momentum(program))});", f"{names.name(LOSS)} = loss;"]
+        read = set()
+    elif name != "decay":
         body.append("theta = array(theta);")
     if LOSS in read:
         body.append(f"{names.name(LOSS)} = loss(theta);")

@@ -12,6 +12,7 @@ from symmem.program.statements import (
     Call,
     Contract,
     Loop,
+    Potential,
     Scalars,
     Statement,
     Total,
@@ -64,6 +65,9 @@ class OctaveWriter:
             directions = [self._names.name(each) for each in statement.directions]
             function = "hvp" if len(directions) == 1 else f"d{len(directions) + 1}"
             return [f"{result} = like(theta, {function}({', '.join(['theta', *directions])}));"]
+        if isinstance(statement, Potential):
+            function = self._names.argument(statement.function)
+            return [f"{result} = {function}({self._names.name(statement.argument)});"]
         assert isinstance(statement, Call)
         arguments = ", ".join(self._names.name(each) for each in statement.arguments)
         return [f"{result} = like(theta, {self._names.argument(statement.function)}({arguments}));"]

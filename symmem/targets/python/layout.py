@@ -50,11 +50,8 @@ def _argument(argument: Argument, width: int) -> list[str]:
 
 
 def signature(name: str, arguments: Sequence[str]) -> list[str]:
-    """The head of a function: on one line, else its arguments on one, else each on its own."""
+    """The head of a function."""
     *lines, last = call("def ", name, arguments, WIDTH - 1)
-    together = INDENT + ", ".join(arguments)
-    if lines and len(together) <= WIDTH:
-        return [f"def {name}(", together, "):"]
     return [*lines, f"{last}:"]
 
 

@@ -29,8 +29,10 @@ from symmem.targets.python.surfaces import (
     check,
     contractions,
     defaults,
+    momentum,
     opaque_names,
     opening,
+    potentials,
     surface,
 )
 from symmem.targets.python.writer import VALUES, PythonWriter
@@ -106,6 +108,7 @@ def _function(program: Program, target: PythonTarget, writer: PythonWriter, name
 def python_scope(program: Program, outer: Iterable[str]) -> Scope:
     """The names of a module: the parameters, the opaque functions and the arguments beside them are kept."""
     arguments = ["theta", "grad", "loss", *contractions(program.order), "n", "lr", "out"]
+    arguments += ["previous", momentum(program), *potentials(program).values()]
     kept = [*program.parameters, *opaque_names(program), *arguments]
     return Scope(kept, words=keyword.kwlist, outer=outer, preferred=VALUES)
 

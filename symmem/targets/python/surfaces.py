@@ -33,6 +33,20 @@ def opaque_names(program: Program) -> list[str]:
     return [name + suffix for name in names for suffix in suffixes(program.order)]
 
 
+def potentials(program: Program) -> dict[str, str]:
+    """The name of the potential of every opaque function that has one: ``K`` for gradK."""
+    return {each.name: each.potential for each in program.optimizer.functions if each.potential}
+
+
+def momentum(program: Program) -> str:
+    """The name of the argument for the momentum, ``m`` unless that is a name of the user's."""
+    taken = {*program.parameters, *opaque_names(program), *potentials(program).values()}
+    name = "m"
+    while name in taken:
+        name += "_"
+    return name
+
+
 def defaults(program: Program) -> list[str]:
     """``beta=0.9`` for every parameter, in the order of the declaration."""
     return [f"{each.name}={decimal(each.default)}" for each in program.optimizer.parameters]
@@ -64,6 +78,7 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
     """The surface of a routine, as other people's code relies on it."""
     parameters, higher, calls = defaults(program), contractions(program.order), opaque_names(program)
     out = ["out=None"] if has_out else []
+    functions_in_order = [function.name for function in program.optimizer.functions]
     # The derivatives are taken for symmetry with the other functions; the update itself needs none.  Python has no
     # argument without a default behind one with it: those of the last function can be left out.
     spared = set(calls[-program.order :]) if name == "memoryless" and calls else set()
@@ -76,6 +91,14 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
         "modified_loss": (["theta", "loss", "grad", *loss_terms, *calls], ["lr", *parameters]),
         "preconditioner": (["theta", "grad", *calls], parameters),
         "decay": ([], ["lr", *parameters]),
+        "gradient_map_loss": (
+            ["theta", "loss", "grad", *loss_terms, *calls, *potentials(program).values()],
+            ["lr", *parameters],
+        ),
+        "running_loss": (
+            ["previous", "loss", momentum(program), *functions_in_order, *potentials(program).values()],
+            ["lr", *parameters],
+        ),
     }
     positional, keywords = given[name]
     given_by_position = tuple((each, "=None" if each in spared else "") for each in positional)
@@ -94,6 +117,8 @@ def claims(program: Program) -> dict[str, str]:
         "modified_loss": "The loss whose preconditioned gradient step this is.",
         "preconditioner": f"P of theta - lr * (P * gradient of modified_loss{decay}).",
         "decay": "The decay beside the preconditioned gradient.",
+        "gradient_map_loss": "The loss inside the gradient map: theta - lr * map(its gradient), less any decay.",
+        "running_loss": "The same from its previous value, the loss now and the last step's momentum.",
     }
 
 
@@ -103,6 +128,8 @@ def opening(program: Program, name: str, scope: Scope) -> list[str]:
     lines = call("", "_check", [step, *program.parameters], WIDTH - len(INDENT))
     if name == "decay":
         return lines
+    if name == "running_loss":
+        return [*lines, f"theta = _array({momentum(program)})", f"{scope.name(LOSS)} = loss"]
     lines.append("theta = _array(theta)")
     read = {symbol for routine in program[name].existing for symbol in routine.inputs}
     if LOSS in read:

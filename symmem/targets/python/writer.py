@@ -23,6 +23,7 @@ from symmem.program.statements import (
     Contract,
     Entrywise,
     Loop,
+    Potential,
     Scalars,
     Statement,
     Total,
@@ -154,6 +155,8 @@ class PythonWriter:
             return [f"{target}_like(theta, {contraction}(theta, {self._list(statement.directions)}))"]
         if isinstance(statement, Call):
             return [f"{target}_like(theta, {statement.function}({self._list(statement.arguments)}))"]
+        if isinstance(statement, Potential):
+            return [f"{target}{statement.function}({self._name(statement.argument)})"]
         if isinstance(statement, Total):
             return [f"{target}_total({self._name(statement.vector)})"]
         return self.loop(statement)

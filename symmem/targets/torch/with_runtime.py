@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
-from symmem.output.files import write_together
+from symmem.output.files import write_set
 from symmem.program.lowering import lower
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
@@ -24,7 +24,7 @@ def write_with_runtime(derivation: Derivation, output: str) -> str:
     """The module and the package beside it, all or nothing; the names of what was written."""
     folder = Path(output).parent / PACKAGE
     files = {str(folder / name): text for name, text in runtime_files().items()}
-    write_together({**files, output: runtime_module(derivation)})
+    write_set({**files, output: runtime_module(derivation)}, str(folder.parent), named=(output,))
     return f"{output}\n{folder}\n"
 
 

@@ -30,11 +30,11 @@ _Row = dict[int, Tensor]
 class _Memoryless(torch.optim.Optimizer):
     """One process, and groups that may differ."""
 
-    def __init__(self, params: Any, defaults: _Group, hvp: Any, *functions: Any) -> None:
+    def __init__(self, params: Any, given: _Group, hvp: Any, *functions: Any) -> None:
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
         self.hvp, self.functions = hvp, functions
-        super().__init__(params, {**defaults, "n": 0})
+        super().__init__(params, {**given, "n": 0})
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"hvp": self.hvp, "functions": self.functions}

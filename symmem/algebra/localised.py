@@ -35,7 +35,7 @@ class Localised:
 
     @cached_property
     def names(self) -> dict[Symbol, Symbol]:
-        """The symbols of the expression with those that stand for them here."""
+        """From the names in the small field to the symbols of the home field."""
         return dict(self.symbols)
 
     def terms(self, polynomial: Polynomial) -> Terms:

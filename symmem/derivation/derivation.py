@@ -138,7 +138,8 @@ class Derivation:
     @cached_property
     def gradient_map_verdict(self) -> GradientMapLoss | Obstruction | Missing:
         """The loss inside the gradient map; an obstruction, as there; or why the method is no gradient map."""
-        return gradient_map_loss(self.method, self.order)
+        singular = singular_limit(self.method, self.order)
+        return gradient_map_loss(self.method, self.order) if singular is None else singular
 
     @property
     def gradient_map_loss(self) -> GradientMapLoss | None:

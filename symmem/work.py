@@ -104,6 +104,9 @@ def budget(seconds: float | None = SECONDS, megabytes: float | None = MEGABYTES)
     try:
         with _timer(account):
             yield given
+    except SystemError:
+        account.look()  # CPython's own parser breaks so where the timer's exception passes through it
+        raise
     finally:
         _CURRENT.reset(token)
 

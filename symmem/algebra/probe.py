@@ -99,9 +99,17 @@ class Probe:
 def _entrywise(expression: Expr, parts: Sequence[Value]) -> Value:
     width = max((len(part) for part in parts if isinstance(part, tuple)), default=0)
     if width == 0:
-        return _operation(expression, [part for part in parts if not isinstance(part, tuple)])
+        return _guarded(expression, [part for part in parts if not isinstance(part, tuple)])
     columns = [part if isinstance(part, tuple) else (part,) * width for part in parts]
-    return tuple(_operation(expression, column) for column in zip(*columns, strict=True))
+    return tuple(_guarded(expression, column) for column in zip(*columns, strict=True))
+
+
+def _guarded(expression: Expr, numbers: Sequence[mpf]) -> mpf:
+    """Not a number where the formula has no value: the point is then no probe."""
+    try:
+        return _operation(expression, numbers)
+    except (ZeroDivisionError, OverflowError):
+        return mpmath.nan
 
 
 def _operation(expression: Expr, numbers: Sequence[mpf]) -> mpf:

@@ -5,6 +5,7 @@ Whatever else stands in emitted code yields to them, keywords of other languages
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterable
 
@@ -80,6 +81,8 @@ def _reason(name: str) -> str | None:
         return "reserved in formulas"
     if "_jvp" in name or name.endswith("_potential"):
         return "reserved in formulas, for derivatives and potentials of functions"
+    if keyword.iskeyword(name):
+        return "a keyword of Python"
     if name in _ARGUMENTS or _DERIVATIVE.fullmatch(name):
         return "an argument of emitted functions"
     return None

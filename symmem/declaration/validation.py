@@ -177,14 +177,14 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
         value = bounded.substitute(beta, _defaults(optimizer))
     except DeclarationError as error:
         raise error.within("beta: at the default values") from None
-    if not has_exact_powers(beta):
-        raise DeclarationError(
-            f"beta: the powers of {beta} are not known exactly; make it a parameter with this default"
-        )
     number = value if isinstance(value, Rational) else Rational(str(value.evalf(30)))
     if not 0 <= number < 1:
         written = "" if beta == value else " at the default values"
         raise DeclarationError(f"beta: {value} is outside [0, 1){written}; {way_out}")
+    if not has_exact_powers(beta):
+        raise DeclarationError(
+            f"beta: the powers of {beta} are not known exactly; make it a parameter with this default"
+        )
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:

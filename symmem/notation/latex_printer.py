@@ -126,7 +126,7 @@ class LatexPrinter:
                 head = f"{self.macros.directional}{order} {self._function(function)}"
                 return Cat((head, self._list("(", (point,), ")"), self._list("[", slots, "]")))
             case Inner(left, right):
-                closed = self.doc(left) if isinstance(left, Atom) else self._brackets(self.doc(left))
+                closed = self._once_raised(left) if isinstance(left, Atom) else self._brackets(self.doc(left))
                 return Cat((closed, f"{self.macros.transpose} ", self._closed(right)))
             case Total(body):
                 return Cat((r"\sum_{i} ", self._brackets(self.doc(body)), "_{i}"))
@@ -226,9 +226,15 @@ class LatexPrinter:
         )
         if not atomic:
             return self._brackets(self.doc(base))
-        shown = self.tex(base)
-        # A declared symbol may carry its own superscript; TeX takes no second one, and braces do not always help.
-        return f"({shown})" if isinstance(base, Atom) and "^" in shown else shown
+        return self._once_raised(base) if isinstance(base, Atom) else self.tex(base)
+
+    def _once_raised(self, atom: Atom) -> str:
+        """A symbol below an exponent: one that carries a superscript of its own, as a declared one may, is enclosed.
+
+        TeX takes no second superscript, and braces do not always help.
+        """
+        shown = self.tex(atom)
+        return f"({shown})" if "^" in shown else shown
 
     def _exponent(self, formula: Formula) -> str:
         """In small type a fraction is written with a slash."""

@@ -42,7 +42,8 @@ def lower(derivation: Derivation) -> Program:
             found["running_loss"] = Variants.always(number_routine(running, potentials))
     if loss is None:
         return Program(derivation.optimizer, derivation.order, found)
-    found["modified_loss"] = Variants.always(number_routine(loss.potential))
+    # The same loss may stand inside the gradient map: it is lowered once.
+    found["modified_loss"] = Variants.always(number_routine(loss.potential, ()))
     found["preconditioner"] = Variants.always(vector_routine(loss.preconditioner))
     if loss.decay != 0:
         found["decay"] = Variants.always(number_routine(loss.decay))

@@ -357,7 +357,9 @@ def test_lion_k_has_no_diagonal_factor() -> None:
 
 # --- the modified equation
 
-EQUATIONS = [*(load(name) for name in ZOO), *EXACT_CASES.values(), *OBSTRUCTED_CASES.values()]
+# A sign moves by whole steps while no entry changes its sign: there the two agree exactly, and no order can be fitted.
+FITTED_CASES = [optimizer for name, optimizer in EXACT_CASES.items() if name != "a sign"]
+EQUATIONS = [*(load(name) for name in ZOO), *FITTED_CASES, *OBSTRUCTED_CASES.values()]
 
 
 def flow(field: Expr, literal: Literal, lr: mpf, pieces: int = 4) -> list[mpf]:

@@ -148,8 +148,8 @@ def test_emit_writes_header_and_source(tmp_path: Path) -> None:
     [
         (["emit", "adamw", "--target", "c"], "add -o DIR"),
         (["emit", "adamw", "--target", "c", "--order", "2", "-o", "x"], "order 1"),
-        (["emit", "lion-k", "--target", "c", "-o", "x"], "latex, numpy, torch, jax and json"),
-        (["build", "lion-k", "adamw", "-o", "x"], "latex, numpy, torch, jax and json"),
+        (["emit", "lion-k", "--target", "c", "-o", "x"], "latex, numpy, torch, jax, octave and json"),
+        (["build", "lion-k", "adamw", "-o", "x"], "latex, numpy, torch, jax, octave and json"),
         (["build", "adamw", "adamw", "-o", "x"], "given twice"),
         (["build", "adamw", "-o", "file"], "not a directory"),
         (["build", "adamw"], "-o"),

@@ -20,7 +20,7 @@ from symmem.derivation.recursion import Coefficients
 from symmem.method.merging import merged
 from symmem.method.reading import method_of
 
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE.parent / "tests" / "support"))
 GD, HEAVY_BALL = symmem.load("gd"), symmem.load("heavyball")
 
 

@@ -257,7 +257,8 @@ def test_a_kill_leaves_the_old_set_or_the_new_one(mode: str, sets: Path, tmp_pat
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["new"] > 0
-    assert mode == "installer" or seen["old"] > 10
+    # How many of the times fall before the new set stands is the machine's matter; that some do is not.
+    assert seen.get("old", 0) > {"calls": 10, "times": 0, "installer": -1}[mode]
     assert sum(seen.values()) >= {"calls": 30, "times": 200, "installer": 60}[mode]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

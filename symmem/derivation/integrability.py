@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Add, Expr, Mul, Rational, S
+from sympy import Expr, Rational, S
 
 from symmem.algebra.atoms import GRAD, is_scalar, split_scalar
 from symmem.algebra.directional import derivative
@@ -21,6 +21,7 @@ from symmem.algebra.results import Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.expansion import Expansion, Numbers, written
 from symmem.derivation.gains import limit_gains
+from symmem.derivation.scalar_writing import by_factor
 from symmem.derivation.verdicts import Obstruction
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -75,12 +76,8 @@ def _all_equal(members: list[tuple[Rooted, int, Expr]], scalars: Scalars) -> boo
 
 def _added(classes: dict[Rooted, list[tuple[Rooted, int, Expr]]], gain: Expr, scalars: Scalars) -> Expr:
     """``sum_pi b(pi)/(gain symmetry(pi)) S(pi)``, by coefficient; ``|pi|/symmetry(pi)`` is the sum of 1/symmetry."""
-    shared: dict[Expr, list[Expr]] = {}
+    terms = []
     for tree, members in classes.items():
         share = sum((Rational(1, symmetry) for _, symmetry, _ in members), S.Zero) / size(tree)
-        value = scalars.tidy(members[0][2] / gain)
-        if value != 0:
-            number, core = scalars.split_number(value)
-            shared.setdefault(core, []).append(number * share * scalar(tree))
-    content = scalars.content(list(shared))
-    return Mul(content, Add(*(scalars.ratio(core, content) * Add(*parts) for core, parts in shared.items())))
+        terms.append((scalars.tidy(members[0][2] / gain), share * scalar(tree)))
+    return by_factor(terms, scalars)

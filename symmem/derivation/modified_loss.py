@@ -38,34 +38,39 @@ Verdict = ModifiedLoss | Obstruction | Missing
 
 def modified_loss(method: Method, order: int) -> Verdict:
     """The modified loss of the memoryless iteration to the given power of h, or what prevents it."""
-    missing = unsettled(method)
-    if missing is not None:
-        return missing
-    plain = _plain(method)
-    if plain is not None:
-        return _with_decay_inside(modified_loss(plain[0], order), plain[1], method)
-    gain = gradient_gain(method)
-    series = expansion(method, order)
-    if gain is not None:
-        return _by_trees(series, order, gain, lambda term: term.step)
-    return _by_linear_map(method, order) or preconditioned_loss(
-        method, [series.memoryless(j) for j in range(order + 1)], "F"
-    )
+
+    def settled(plain: Method, series: Expansion, gain: Expr | None) -> Verdict:
+        if gain is not None:
+            return _by_trees(series, order, gain, lambda term: term.step)
+        return _by_linear_map(plain, order) or preconditioned_loss(
+            plain, [series.memoryless(j) for j in range(order + 1)], "F"
+        )
+
+    return _settled(method, order, settled)
 
 
 def modified_flow_loss(method: Method, order: int) -> Verdict:
     """The loss whose gradient flow ``theta' = -P grad Lhat`` is the modified equation, or what prevents it."""
+
+    def settled(plain: Method, series: Expansion, gain: Expr | None) -> Verdict:
+        if gain is not None:
+            return _by_trees(series, order, gain, lambda term: tuple((x, -share) for x, share in term.flow))
+        return preconditioned_loss(plain, [-series.modified_equation(j) for j in range(order + 1)], "G")
+
+    return _settled(method, order, settled)
+
+
+def _settled(
+    method: Method, order: int, settled: Callable[[Method, Expansion, Expr | None], Verdict]
+) -> Verdict:
+    """The verdict where there is a limit of many steps: on the plain method, if the decay can go into the loss."""
     missing = unsettled(method)
     if missing is not None:
         return missing
     plain = _plain(method)
     if plain is not None:
-        return _with_decay_inside(modified_flow_loss(plain[0], order), plain[1], method)
-    gain = gradient_gain(method)
-    series = expansion(method, order)
-    if gain is not None:
-        return _by_trees(series, order, gain, lambda term: tuple((x, -share) for x, share in term.flow))
-    return preconditioned_loss(method, [-series.modified_equation(j) for j in range(order + 1)], "G")
+        return _with_decay_inside(_settled(plain[0], order, settled), plain[1], method)
+    return settled(method, expansion(method, order), gradient_gain(method))
 
 
 def _plain(method: Method) -> tuple[Method, Expr] | None:

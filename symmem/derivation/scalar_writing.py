@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sympy import Add, Expr, Mul
 
@@ -27,11 +27,17 @@ def gathered(potential: Expr, numbers: Scalars, values: Mapping[Expr, Expr] | No
 
 
 def _row(row: Mapping[Expr, list[Expr]], numbers: Scalars, values: Mapping[Expr, Expr]) -> Expr:
+    return by_factor(
+        ((numbers.tidy(Add(*factors).xreplace(dict(values))), part) for part, factors in row.items()), numbers
+    )
+
+
+def by_factor(terms: Iterable[tuple[Expr, Expr]], numbers: Scalars) -> Expr:
+    """``sum of factor * part``: the parts whose factors differ by a number together, the common factor in front."""
     shared: dict[Expr, list[Expr]] = {}
-    for part, factors in row.items():
-        value = numbers.tidy(Add(*factors).xreplace(dict(values)))
-        if value != 0:
-            number, core = numbers.split_number(value)
+    for factor, part in terms:
+        if factor != 0:
+            number, core = numbers.split_number(factor)
             shared.setdefault(core, []).append(number * part)
     content = numbers.content(list(shared))
     return Mul(content, Add(*(numbers.ratio(core, content) * Add(*parts) for core, parts in shared.items())))

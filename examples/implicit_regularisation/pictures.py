@@ -24,8 +24,8 @@ class Quantity:
     unit: float = 1.0
 
 
-ONE_NORM = Quantity("one_norm", r"$\log \|\nabla L\|_1$, change from $\beta_2 = 0.9$")
-ACCURACY = Quantity("accuracy", r"held-out accuracy (%), change from $\beta_2 = 0.9$", 100.0)
+ONE_NORM = Quantity("one_norm", r"$\log \|\nabla L\|_1$, change from 0.9")
+ACCURACY = Quantity("accuracy", r"held-out accuracy, change (%)", 100.0)
 
 
 def draw(results: Mapping[str, Sequence[Measured]], quantity: Quantity, path: Path) -> None:

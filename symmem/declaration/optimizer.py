@@ -8,13 +8,13 @@ from typing import Self
 
 from sympy import Expr, Rational, Symbol
 
-from symmem.declaration import bounded
 from symmem.declaration.citation import Citation, read_citations
 from symmem.declaration.exact import exact_number
 from symmem.declaration.fields import read_functions, read_momentum, read_parameters, read_torch
 from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
+from symmem.declaration.substitution import substitute
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
@@ -135,7 +135,7 @@ class Optimizer:
 
 def _with_numbers(entry: str, expression: Expr, numbers: Mapping[Symbol, Rational]) -> Expr:
     try:
-        return bounded.substitute(expression, numbers)
+        return substitute(expression, numbers)
     except DeclarationError as error:
         raise error.within(entry) from None
 

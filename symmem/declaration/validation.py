@@ -19,6 +19,7 @@ from symmem.declaration.interval import DECAYS
 from symmem.declaration.names import suggestion
 from symmem.declaration.powers import has_exact_powers
 from symmem.declaration.steps_without_value import check_factor
+from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _check_decay(optimizer: Optimizer, beta: Expr) -> None:
                 f"beta: {parameter.name} has the range {parameter.range}; it must lie in [0, 1)"
             )
     try:
-        value = bounded.substitute(beta, _defaults(optimizer))
+        value = substitute(beta, _defaults(optimizer))
     except DeclarationError as error:
         raise error.within("beta: at the default values") from None
     number = value if isinstance(value, Rational) else Rational(str(value.evalf(30)))
@@ -198,7 +199,7 @@ def _check_finite(optimizer: Optimizer, expression: Expr) -> None:
     """Refuse a denominator that vanishes everywhere: that is zero at every probe, as one may be unlucky."""
     for probe in _probes(optimizer):
         try:
-            bounded.substitute(expression, {**_defaults(optimizer), **probe})
+            substitute(expression, {**_defaults(optimizer), **probe})
             return
         except bounded.DivisionByZeroError as error:
             found = error
@@ -239,7 +240,7 @@ def _vanishes(expression: Expr) -> bool:
     symbols = sorted(expression.free_symbols, key=str)
     try:
         return bool(symbols) and all(
-            bounded.substitute(expression, _general_point(symbols, seed)) == S.Zero for seed in (3, 4, 7, 11)
+            substitute(expression, _general_point(symbols, seed)) == S.Zero for seed in (3, 4, 7, 11)
         )
     except DeclarationError:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-ONLY_NUMBERS = "min, max, where and prod are known in b and in the rate alone: Phi and g need derivatives"
+ONLY_NUMBERS = "min, max, where and prod stand in b and in the rate alone, for Phi and g need derivatives"
 _SMOOTH = "is not known here, but in b and in the rate: Phi and g need derivatives; use a smooth formula"
 _ONE_FORMULA = "Phi and g need derivatives, and in b it is spelled min, max or where"
 _ENTRYWISE = "expressions are entrywise; declare it in [functions] as an opaque function of a vector"

@@ -24,8 +24,15 @@ COMPARISONS: Mapping[type[ast.cmpop], Callable[..., Boolean]] = MappingProxyType
 )
 
 
+NESTED = "prod: a product inside a product is not known; write it as one, over one index"
+
+
 class NotWholeError(bounded.ArithmeticRefusal):
     """A product that does not begin and end at whole numbers."""
+
+
+class NestedProductError(bounded.ArithmeticRefusal):
+    """A product over several indices."""
 
 
 def extreme(name: str, arguments: list[Expr]) -> Expr:
@@ -54,6 +61,8 @@ def where(condition: Boolean, value: Expr, otherwise: Expr) -> Expr:
 
 def product(factor: Expr, index: Symbol, first: Expr, last: Expr) -> Expr:
     """``prod_{index=first..last} factor``: 1 where last < first."""
+    if factor.has(Product):
+        raise NestedProductError(NESTED)
     for end in (first, last):
         terms = end.as_coefficients_dict()
         whole = set(terms) <= {S.One, STEP} and all(isinstance(each, Integer) for each in terms.values())

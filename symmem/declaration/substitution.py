@@ -45,7 +45,7 @@ def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
 def plain(expression: Expr, *, of_the_step: bool = False) -> Expr:
     """A SymPy expression from Python code, rebuilt with plain symbols; refuses what the language has not."""
     if not of_the_step and expression.has(Min, Max, Piecewise, Product):
-        raise DeclarationError(f"{quote(str(expression))}: {hints.ONLY_NUMBERS}")
+        raise DeclarationError(f"{quote(str(expression))} is not in the language here: {hints.ONLY_NUMBERS}")
     symbols = expression.atoms(Symbol)
     return substitute(expression, {symbol: Symbol(symbol.name) for symbol in symbols})
 
@@ -74,7 +74,7 @@ def _condition(condition: Boolean, values: Mapping[Symbol, Expr]) -> Boolean:
 def _product(expression: Product, values: Mapping[Symbol, Expr]) -> Expr:
     """The index is the product's own: no value is put in its place."""
     if len(expression.limits) > 1:
-        raise DeclarationError("a product over several indices; write one prod inside another")
+        raise stepwise.NestedProductError(stepwise.NESTED)
     ((index, first, last),) = expression.limits
     plain_index = Symbol(index.name)
     inside = {symbol: value for symbol, value in values.items() if symbol.name != index.name}

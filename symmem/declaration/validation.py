@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Piecewise, Product, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
@@ -117,6 +117,9 @@ def _check_symbols(optimizer: Optimizer, field: str, expression: Expr) -> None:
     vectors = [momentum_symbol(position).name for position in range(1, len(optimizer.momentum) + 1)]
     own = {"phi": vectors, "g": ["theta", "grad"], "beta": [], "b": ["n"]}[field]
     known = own + [parameter.name for parameter in optimizer.parameters]
+    for each in expression.atoms(Product):
+        if each.limits[0][0].name in known:
+            raise DeclarationError(f"prod: the index {each.limits[0][0]} is a parameter; rename the index")
     for name in sorted(symbol.name for symbol in expression.free_symbols):
         if name not in known:
             raise DeclarationError(_unknown_symbol(optimizer, field, name, known))
@@ -235,7 +238,7 @@ def _check_use(optimizer: Optimizer) -> None:
 
 def _vanishes(expression: Expr) -> bool:
     """Is it identically zero?  Structure first, then exact zeros at points in general position."""
-    if expression == 0 or expression.has(Abs, sign, AppliedUndef):
+    if expression == 0 or expression.has(Abs, sign, AppliedUndef, Piecewise):
         return bool(expression == 0)
     symbols = sorted(expression.free_symbols, key=str)
     try:

@@ -13,8 +13,9 @@ from symmem.declaration.citation import Citation, read_citations
 from symmem.declaration.decays import NEVER_FADES
 from symmem.declaration.exact import exact_number
 from symmem.declaration.fields import read_functions, read_momentum, read_parameters, read_torch
+from symmem.declaration.implementation import Implementation, read_implementation
 from symmem.declaration.interval import DECAYS, REALS, Interval
-from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
+from symmem.declaration.names import check_family, check_line, check_optimizer_name, check_title, suggestion
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
@@ -49,6 +50,8 @@ class Optimizer:
     citations: tuple[Citation, ...] = ()
     source: str | None = field(default=None, compare=False)
     values: tuple[tuple[str, Rational], ...] = ()
+    family: str = ""
+    implementation: Implementation | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -64,6 +67,7 @@ class Optimizer:
         title = self.name if self.title is None else self.title
         check_title(title)
         check_line("reference", self.reference)
+        check_family(self.family)
         try:
             phi = formula(self.phi)
         except DeclarationError as error:
@@ -79,6 +83,9 @@ class Optimizer:
             "torch": read_torch(self.torch),
             "citations": read_citations(self.citations),
             "values": tuple((name, exact_number(value)) for name, value in self.values),
+            "implementation": read_implementation(
+                self.implementation, frozenset(parameter.name for parameter in parameters)
+            ),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -123,6 +130,7 @@ class Optimizer:
             parameters=tuple(p for p in self.parameters if p.name not in numbers),
             torch=self.torch and self.torch.without(frozenset(numbers)),
             values=(*self.values, *numbers.items()),
+            implementation=self.implementation and self.implementation.with_values(table),
         )
 
     def _value(self, name: str, value: object) -> Rational:

@@ -13,6 +13,8 @@ from symmem.notation.formula import (
     Atom,
     BigSum,
     Call,
+    Comparison,
+    Conditions,
     Decimal,
     Derivative,
     Directional,
@@ -48,6 +50,7 @@ WIDEST_FRACTION = 24.0
 _OPERATORS = frozenset(
     ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
 )
+_COMPARISONS = {"<=": r"\leq", ">=": r"\geq"}
 _RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
@@ -130,9 +133,17 @@ class LatexPrinter:
                 return Cat((closed, f"{self.macros.transpose} ", self._closed(right)))
             case Total(body):
                 return Cat((r"\sum_{i} ", self._brackets(self.doc(body)), "_{i}"))
+            case Comparison(left, sign, right):
+                shown = _COMPARISONS.get(sign, sign)
+                return Fill((Item("", "", self.doc(left)), Item(f" {shown} ", f"{shown} ", self.doc(right))))
+            case Conditions(word, parts):
+                docs = [self._brackets(self.doc(part)) for part in parts]
+                glue = rf" \text{{ {word} }} "
+                return Fill(tuple(Item(glue, glue, doc) for doc in docs))
             case BigSum(index, lower, upper, body):
                 low, high = self.tex(lower), self.tex(upper)
-                return _applied(rf"\sum_{{{self.tex(index)} = {low}}}^{{{high}}}", self._closed(body))
+                sign = r"\prod" if formula.is_product else r"\sum"
+                return _applied(rf"{sign}_{{{self.tex(index)} = {low}}}^{{{high}}}", self._closed(body))
         return statement_latex(formula, self.doc, self._brackets, self.macros)
 
     def _head(self, formula: Derivative) -> Doc:

@@ -21,6 +21,7 @@ EQUALS = 1.333
 r"""The width of a relation with its spaces: lines behind `&=` begin with it."""
 _WIDTHS: Mapping[str, float] = {
     "+": _BINARY, "-": _BINARY, r"\times": _BINARY, r"\cdot": 0.722, "=": EQUALS, r"\leftarrow": 1.556,
+    "<": EQUALS, ">": EQUALS, r"\leq": EQUALS, r"\geq": EQUALS,
     r"\to": 1.556, r"\colon": 0.5, ",": 0.445, "/": 0.5, "|": 0.278, "(": 0.389, ")": 0.389, "[": 0.278, "]": 0.278,
     r"\{": 0.5, r"\}": 0.5, r"\nabla": 0.833, r"\infty": 1.0, r"\partial": 0.59, r"\top": 0.778, r"\ell": 0.417,
     r"\lVert": 0.5, r"\rVert": 0.5, r"\lvert": 0.278, r"\rvert": 0.278, r"\,": 0.167, r"\;": 0.278, r"\!": -0.167,
@@ -122,7 +123,7 @@ class _Measure:
             return Extent(inside.width + 0.86, inside.height + 0.2)
         if token in (r"\norm", r"\abs"):
             return self._delimited(1.0 if token == r"\norm" else 0.556)
-        if token == r"\sum":
+        if token in (r"\sum", r"\prod"):
             return self._sum()
         if sized := _SIZED.fullmatch(token):
             round_, square, tall = _SIZES[sized[1]]

@@ -124,7 +124,7 @@ class _Walk:
         if isinstance(expression, Sum):
             return self.sum(expression.function, tuple(expression.limits), indices)
         if isinstance(expression, Product):
-            return self.product(expression.function, *expression.limits, indices)
+            return self.product(expression.function, expression.limits[0], indices)
         if isinstance(expression, Piecewise):
             return next(
                 self.value(part, indices) for part, when in expression.args if self.holds(when, indices)

@@ -1,4 +1,4 @@
-"""Every entry of the zoo that names an implementation runs beside it: the same iterates, or a departure that is said."""
+"""Every entry that names an implementation runs beside it: the same iterates, or a departure that is said."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _attribute(owner: Any, names: Sequence[str], path: str) -> Callable[..., Any
         owner = getattr(owner, name)
     if not callable(owner):
         raise VerificationError(f"{quote(path)} is no class and no function; name an optimizer")
-    return owner  # type: ignore[no-any-return]
+    return owner
 
 
 def _file(path: Path) -> Any:

@@ -107,7 +107,7 @@ REALS = Interval(-oo, oo, True, True)
 NONNEGATIVE = Interval(S.Zero, oo, False, True)
 POSITIVE = Interval(S.Zero, oo, True, True)
 UNIT = Interval(S.NegativeOne, S.One)
-DECAYS = Interval(S.Zero, S.One, False, True)
+DECAYS = Interval(S.NegativeOne, S.One, True, True)
 """The values that a decay may have where a declaration says nothing: the sums over the past converge."""
 BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
 """An interval in which the cosine has no zero."""

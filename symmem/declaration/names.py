@@ -47,6 +47,12 @@ def check_optimizer_name(name: object) -> str:
     return name
 
 
+def check_family(family: object) -> None:
+    """The family that a list shows the optimizer in: a word, or nothing."""
+    if family != "" and not (isinstance(family, str) and _OPTIMIZER.fullmatch(family)):
+        raise DeclarationError(f"family: {quote(family)} is not a word; write it in lower case, such as adam")
+
+
 def check_line(field: str, text: object) -> None:
     """A title or a reference: one printable line."""
     if not isinstance(text, str) or not text.isprintable() or len(text) > MAX_TEXT:

@@ -74,6 +74,7 @@ class LatexPrinter(StatementPrinter):
     """A Formula as LaTeX, with the symbols of a speller."""
 
     def doc(self, formula: Formula) -> Doc:
+        """The formula with the places at which a line may end."""
         match formula:
             case Number(value):
                 return number(value)

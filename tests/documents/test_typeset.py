@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import run
-from truth import ZOO, load
+from truth import FIRST, load
 
 import symmem
 from symmem.documents.account import Account, account_of
@@ -64,7 +64,7 @@ def joined(accounts: list[Account]) -> str:
     return "\n".join([preamble, begin, sections, r"\begin{thebibliography}{9}", items, end])
 
 
-@pytest.mark.parametrize(("order", "names"), [(1, ZOO), (2, ZOO), (3, ("heavyball", "lion-k"))])
+@pytest.mark.parametrize(("order", "names"), [(1, FIRST), (2, FIRST), (3, ("heavyball", "lion-k"))])
 def test_the_documents_of_the_zoo_compile(order: int, names: tuple[str, ...]) -> None:
     """All in one run of the compiler; where it complains, each by itself, to name the one."""
     accounts = [told(load(name), order) for name in names]
@@ -94,12 +94,12 @@ def test_the_section_fits_every_size_of_article(size: str) -> None:
 
 
 def test_the_fragments_fit() -> None:
-    body = "\n".join(latex_fragment(account_of(symmem.derive(load(name)))) for name in ZOO)
+    body = "\n".join(latex_fragment(account_of(symmem.derive(load(name)))) for name in FIRST)
     assert complaints(document(body)) == []
 
 
 def test_the_comparison_fits() -> None:
-    assert complaints(document(symmem.compare(ZOO).to_latex())) == []
+    assert complaints(document(symmem.compare(FIRST).to_latex())) == []
 
 
 def widths_in_print(sources: list[str]) -> list[float]:
@@ -198,7 +198,7 @@ def test_letters_beyond_ascii(words: str, expected: str) -> None:
 
 
 def test_the_bibliography_is_read_by_bibtex(tmp_path: Path) -> None:
-    works = {work.key: work for name in ZOO for work in works_of(load(name))}
+    works = {work.key: work for name in FIRST for work in works_of(load(name))}
     (tmp_path / "all.bib").write_text(bibtex(list(works.values())), encoding="utf-8")
     commands = "\n".join([r"\citation{*}", r"\bibstyle{plain}", r"\bibdata{all}"])
     (tmp_path / "all.aux").write_text(commands, encoding="utf-8")

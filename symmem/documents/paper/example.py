@@ -9,6 +9,7 @@ from sympy import Expr, Mul, Sum
 from symmem.algebra.atoms import AGO, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.update import remembered
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.statement import (
     ONE,
@@ -54,7 +55,8 @@ def _shortened(formulas: Sequence[Formula]) -> tuple[Formula, ...]:
 def _momentum(variable: Momentum) -> tuple[Expr, Formula]:
     """``b sum_k beta^k g`` with the index of the iterate at which g is taken; ``0^0 = 1``."""
     if variable.beta == 0:
-        return variable.b * variable.g, N
+        at = difference(N, Number(variable.delay)) if variable.delay else N
+        return variable.b * variable.g, at
     number, rest = variable.g.as_coeff_Mul()
     kernel = Sum(variable.beta**AGO * rest, (AGO, 0, STEP))
     return Mul(number, variable.b, kernel), difference(N, Atom(AGO.name))
@@ -80,7 +82,7 @@ def table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:
     rows = []
     for position, variable in enumerate(optimizer.momentum, start=1):
         cells = [str(position)]
-        for part in (variable.g, variable.beta, variable.b):
+        for part in (variable.g, remembered(variable), variable.b):
             inline = writer.piece(part)
             if inline.width <= share:
                 cells.append(inline.text)

@@ -206,6 +206,15 @@ class Conditions(Formula):
     parts: tuple[Formula, ...]
 
 
+def contains(formula: Node, kinds: tuple[type[Formula], ...]) -> bool:
+    """Whether a formula of one of the kinds is written in this one."""
+    if isinstance(formula, kinds):
+        return True
+    parts = formula._parts()
+    inside = (each for part in parts for each in (part if isinstance(part, tuple) else (part,)))
+    return any(isinstance(each, Node) and contains(each, kinds) for each in inside)
+
+
 def negated(formula: Formula) -> Formula:
     """-formula as a formula."""
     return Sum((Term(True, formula),))

@@ -11,7 +11,7 @@ factor, together or simplify, so that what is shown is what is held, and reading
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sympy import Abs, Add, And, Expr, Float, Mul, Piecewise, Pow, Rational, S, Symbol
 from sympy import Product as SympyProduct
@@ -51,11 +51,11 @@ from symmem.notation.formula import (
 )
 from symmem.notation.operators import OperatorReader
 from symmem.notation.ordering import Order, Placed, is_negative, powers
-from symmem.notation.symbols import Functions
+from symmem.notation.symbols import Functions, Names
 from symmem.work import checkpoint
 
 
-def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Formula:
+def read(expression: Expr, names: Names, functions: Functions) -> Formula:
     """The formula of an expression; `names` (parameter -> LaTeX) gives the order of the parameters."""
     bound = {index for found in expression.atoms(SympySum, SympyProduct) for index in found.variables}
     positions = {name: position for position, name in enumerate(names)}

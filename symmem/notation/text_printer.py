@@ -5,6 +5,8 @@ Fractions are written on the line, a/(b c), so a factor behind a fraction is set
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from symmem.notation.formula import (
     Absolute,
     Atom,
@@ -28,15 +30,17 @@ from symmem.notation.formula import (
     Root,
     Sum,
     Total,
+    contains,
     ends_in_denominator,
     is_bare,
     is_open,
     starts_with_digit,
 )
+from symmem.notation.glyphs import Glyphs, subscript, superscript
 from symmem.notation.layout import Cat, Doc, Fill, Item, flat
 from symmem.notation.statement import Letter
 from symmem.notation.statement_text import statement_text
-from symmem.notation.symbols import Glyphs, Speller, subscript, superscript
+from symmem.notation.symbols import Speller
 from symmem.records import record
 
 
@@ -57,6 +61,9 @@ class TextPrinter:
             case Number(value):
                 return str(value)
             case Atom(name):
+                meant = self.speller.meaning(name)
+                if meant is not None:
+                    return replace(self, speller=self.speller.without(name)).doc(meant)
                 return self.speller.text(name, self.glyphs)
             case Decimal(mantissa, exponent):
                 return f"{mantissa}e{exponent}" if exponent else mantissa
@@ -131,7 +138,7 @@ class TextPrinter:
     def _barred(self, body: Formula) -> Doc:
         """What stands between bars; bars inside bars are kept apart by parentheses."""
         doc = self.doc(body)
-        return _around("(", doc, ")") if "|" in flat(doc) or "‖" in flat(doc) else doc
+        return _around("(", doc, ")") if contains(body, (Absolute, Norm)) else doc
 
     def _closed(self, formula: Formula) -> Doc:
         """The formula, in parentheses if it is a sum."""

@@ -47,10 +47,10 @@ def conclusions(
 
 def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
     """mathematics.md section 6: what the limit form costs, and the start that repairs it."""
-    near = Bound(LR**2) if method.is_settled else Bound(LR)
+    near = Bound(LR**2) if method.is_steady else Bound(LR)
     same = ("the limit form from the same ", Named("theta", 0), " is ", near, " close")
     shifts = min(order, MOST_SHIFTS)
-    if method.is_settled and shifts == 1:
+    if method.is_steady and shifts == 1:
         return same
     return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), FADED)
 

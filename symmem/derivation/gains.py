@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, S
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
@@ -38,6 +38,11 @@ def limit_gains(method: Method) -> Gains:
     if missing is not None:
         present(missing)
     return tuple(method.numbers.tidy(channel.kernel.limit_gain) for channel in method.channels)
+
+
+def settled_rate(method: Method) -> Expr:
+    """The limit of the rate, asked where it exists; 1 where there is no schedule."""
+    return S.One if method.rate is None else present(method.rate.settled)
 
 
 def unsettled(method: Method) -> Missing | None:

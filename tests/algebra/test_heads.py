@@ -75,6 +75,7 @@ def test_the_language_has_exactly_these_functions() -> None:
         "max",
         "where",
         "prod",
+        "rate",
     }
     assert len(HEADS.by_name) == len(HEADS.records)
 

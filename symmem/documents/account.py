@@ -21,7 +21,16 @@ from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.parts import (
+    SETTLED,
+    Iteration,
+    Lemma,
+    Limit,
+    ModifiedEquation,
+    Part,
+    Schedule,
+    StartShift,
+)
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
@@ -46,6 +55,7 @@ class Account:
     order: int
     at: At
     iteration: Iteration | None = None
+    schedule: Schedule | None = None
     limit: Limit | Missing | None = None
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
     gradient_map_loss: GradientMapLoss | Obstruction | Missing | None = None
@@ -77,6 +87,7 @@ def account_of(
         derivation.order,
         at,
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
+        schedule=when(Part.SCHEDULE, lambda: _schedule(derivation)),
         limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
         modified_loss=loss,
         gradient_map_loss=when(Part.GRADIENT_MAP, lambda: derivation.gradient_map_verdict),
@@ -125,6 +136,11 @@ def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing
         ways = (Sentence.of("take a smaller step"), Sentence.of("leave the betas symbolic"), Advice.LIMIT)
         return Missing(Sentence.of(reason), ways)
     return derivation.at(step)
+
+
+def _schedule(derivation: Derivation) -> Schedule | None:
+    rate, slow = derivation.method.rate, derivation.slow_limit
+    return None if rate is None or slow is None else Schedule(rate.factor, rate.settled, slow)
 
 
 def _limit(derivation: Derivation, at: At) -> Limit | Missing:

@@ -15,7 +15,7 @@ from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
-from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, Schedule, StartShift
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import long_integers
 
@@ -62,6 +62,8 @@ def json_data(account: Account) -> dict[str, Any]:
         "conclusions": [str(each) for each in account.conclusions],
         "unknown": [str(each) for each in account.unknown],
     }
+    if account.schedule is not None:
+        data["schedule"] = _schedule(account.schedule, spelling)
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)
     return data
@@ -136,6 +138,21 @@ def _one(expression: Expr | Missing | None, spelling: Spelling) -> dict[str, str
 
 def _all(expressions: Iterable[Expr], spelling: Spelling) -> list[dict[str, str]]:
     return [expression_data(expression, spelling) for expression in expressions]
+
+
+def _schedule(found: Schedule, spelling: Spelling) -> dict[str, Any]:
+    """The rate, its limit, and the limit of many steps in which the rate is a symbol."""
+    slow = None if isinstance(found.slow, Missing) else found.slow
+    return {
+        "rate": expression_data(found.rate, spelling),
+        "settled": _one(found.settled, spelling),
+        "slow": slow
+        and {
+            "memoryless": expression_data(slow.F, spelling),
+            "correction": _one(slow.M, spelling),
+            "leading": expression_data(slow.leading, spelling),
+        },
+    }
 
 
 def _quadratic(summed: Quadratic, spelling: Spelling) -> dict[str, Any]:

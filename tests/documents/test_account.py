@@ -227,7 +227,8 @@ def test_each_thing_is_computed_once(
 
 def test_the_settled_parts_are_those_of_the_limit() -> None:
     account = account_of(symmem.derive("adamw"), "limit")
-    assert {Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START} == SETTLED
+    settled = {Part.SCHEDULE, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START}
+    assert settled == SETTLED
     assert account.iteration is None
     assert isinstance(account.modified_loss, ModifiedLoss)
     assert isinstance(account_of(symmem.derive("lion-k")).modified_loss, Obstruction)

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from sympy import Rational, Symbol
 
-from symmem.declaration import bounded
 from symmem.declaration.names import check_line
 from symmem.declaration.records import formula
+from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
 
@@ -58,8 +58,8 @@ class Implementation:
 
         def put(argument: Argument) -> Argument:
             if isinstance(argument, tuple):
-                return tuple(bounded.substitute(part, values) for part in argument)
-            return bounded.substitute(argument, values)
+                return tuple(substitute(part, values) for part in argument)
+            return substitute(argument, values)
 
         arguments = tuple((key, put(argument)) for key, argument in self.arguments)
         return Implementation(self.name, arguments, self.options, self.departures, self.idle_steps)

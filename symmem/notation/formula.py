@@ -182,12 +182,28 @@ class Total(Formula):
 
 
 class BigSum(Formula):
-    """A sum over an index between two bounds."""
+    """A sum over an index between two bounds, or a product."""
 
     index: Formula
     lower: Formula
     upper: Formula
     body: Formula
+    is_product: bool = False
+
+
+class Comparison(Formula):
+    """left < right, by the sign that Python has for it."""
+
+    left: Formula
+    sign: str
+    right: Formula
+
+
+class Conditions(Formula):
+    """Conditions with a word between them: and, or."""
+
+    word: str
+    parts: tuple[Formula, ...]
 
 
 def contains(formula: Node, kinds: tuple[type[Formula], ...]) -> bool:

@@ -43,6 +43,7 @@ class Glyphs:
     root: str
     norm: str
     sum: str
+    product: str
     nabla: str
     transpose: str
     half: str
@@ -53,14 +54,19 @@ class Glyphs:
     letters: Mapping[str, str]
     """The letters of the theory; one that is not here is spelled by its name."""
 
+    @property
+    def comparisons(self) -> Mapping[str, str]:
+        """What is not spelled as Python spells it."""
+        return {"<=": "≤", ">=": "≥"} if self.unicode else {}
+
 
 UNICODE = Glyphs(
-    True, "−", "·", "√", "‖", "Σ", "∇", "ᵀ", "½", "←", "→", "θ′",
+    True, "−", "·", "√", "‖", "Σ", "Π", "∇", "ᵀ", "½", "←", "→", "θ′",
     {"theta": "θ", "grad": "∇L", "loss": "L", "lr": "h", "oo": "∞", "pi": "π"},
     {"modified loss": "L̃", "map loss": "L̂", "Phi": "Φ", "Psi": "Ψ", "mu": "μ", "beta": "β"},
 )  # fmt: skip
 ASCII = Glyphs(
-    False, "-", "*", "sqrt", "||", "sum", "grad ", "^T", "1/2", "<-", "->", "theta'",
+    False, "-", "*", "sqrt", "||", "sum", "prod", "grad ", "^T", "1/2", "<-", "->", "theta'",
     {"theta": "theta", "grad": "grad L", "loss": "L", "lr": "h", "oo": "inf", "pi": "pi"},
     {"modified loss": "L~", "map loss": "Lhat"},
 )  # fmt: skip

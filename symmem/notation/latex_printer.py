@@ -15,6 +15,8 @@ from symmem.notation.formula import (
     Atom,
     BigSum,
     Call,
+    Comparison,
+    Conditions,
     Decimal,
     Derivative,
     Directional,
@@ -50,6 +52,7 @@ from symmem.notation.piece import (
     fraction,
     listed,
     number,
+    relation,
     root,
     row,
     scripted,
@@ -65,6 +68,7 @@ WIDEST_FRACTION = 24.0
 _OPERATORS = frozenset(
     ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
 )
+_COMPARISONS = {"<=": r"\leq", ">=": r"\geq"}
 _COMMA = symbol(",", 0.445)
 _HALF, _INVERSE = above(symbol("1/2", 1.5)), above(symbol("-1", 1.278))
 _RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
@@ -128,9 +132,17 @@ class LatexPrinter(StatementPrinter):
                 index = symbol("i", 0.345)
                 head = row(big_sum(index, None, self.depth), SPACE)
                 return Cat((head, self.enclosed(self.doc(body)), below(index)))
-            case BigSum(index, lower, upper, body):
+            case Comparison(left, sign, right):
+                shown = relation(_COMPARISONS.get(sign, sign), 0.778, self.depth)
+                return Cat((self.doc(left), shown, self.doc(right)))
+            case Conditions(word, parts):
+                first, *rest = (self.enclosed(self.doc(part)) for part in parts)
+                glue = words(f" {word} ")
+                return Fill((Item(NOTHING, NOTHING, first), *(Item(glue, glue, part) for part in rest)))
+            case BigSum(index, lower, upper, body, is_product):
                 start = row(self.small(index), equals(self.depth + SCRIPT_DEPTH), self.small(lower))
-                return _applied(big_sum(start, self.small(upper), self.depth), self._closed(body))
+                sign = r"\prod" if is_product else r"\sum"
+                return _applied(big_sum(start, self.small(upper), self.depth, sign), self._closed(body))
         return self.statement(formula)
 
     # symbols

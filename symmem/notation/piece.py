@@ -91,10 +91,10 @@ def root(radicand: Piece) -> Piece:
     return Piece(rf"\sqrt{{{radicand.text}}}", extent.root(radicand.extent))
 
 
-def big_sum(lower: Piece, upper: Piece | None, depth: int) -> Piece:
-    r"""The sign of a sum with its limits, which were made at script depth."""
+def big_sum(lower: Piece, upper: Piece | None, depth: int, sign: str = r"\sum") -> Piece:
+    r"""The sign of a sum, or of a product, with its limits, which were made at script depth."""
     limits = (lower,) if upper is None else (lower, upper)
-    text = rf"\sum_{{{lower.text}}}" + ("" if upper is None else f"^{{{upper.text}}}")
+    text = rf"{sign}_{{{lower.text}}}" + ("" if upper is None else f"^{{{upper.text}}}")
     return Piece(text, extent.big_sum((limit.extent for limit in limits), depth))
 
 

@@ -12,6 +12,8 @@ from symmem.notation.formula import (
     Atom,
     BigSum,
     Call,
+    Comparison,
+    Conditions,
     Decimal,
     Derivative,
     Directional,
@@ -112,19 +114,26 @@ class TextPrinter:
             case Total(body):
                 head, tail = ("Σᵢ (", ")ᵢ") if self.glyphs.unicode else ("sum_i (", ")_i")
                 return _around(head, self.doc(body), tail)
+            case Comparison(left, sign, right):
+                shown = self.glyphs.comparisons.get(sign, sign)
+                return Cat((self.doc(left), f" {shown} ", self.doc(right)))
+            case Conditions(word, parts):
+                docs = [_around("(", self.doc(part), ")") for part in parts]
+                return Fill(tuple(Item(f" {word} ", f"{word} ", doc) for doc in docs))
             case BigSum(index, lower, upper, body):
+                sign = self.glyphs.product if formula.is_product else self.glyphs.sum
                 head = self._sum_sign(
-                    *(flat(self.doc(part)).replace(" ", "") for part in (index, lower, upper))
+                    sign, *(flat(self.doc(part)).replace(" ", "") for part in (index, lower, upper))
                 )
                 return Fill((Item("", "", head), Item(" ", "", self._closed(body))), hang=2)
         return statement_text(formula, self.doc, self.glyphs)
 
-    def _sum_sign(self, index: str, lower: str, upper: str) -> str:
+    def _sum_sign(self, sign: str, index: str, lower: str, upper: str) -> str:
         """The sign with its limits; limits of one character each are written small."""
         low, high = subscript(index) and subscript(lower), superscript(upper)
         if self.glyphs.unicode and low and high and len(index + lower + upper) == 3:
-            return f"{self.glyphs.sum}{subscript(index)}₌{subscript(lower)}{high}"
-        return f"{self.glyphs.sum}_{{{index}={lower}}}^{{{upper}}}"
+            return f"{sign}{subscript(index)}₌{subscript(lower)}{high}"
+        return f"{sign}_{{{index}={lower}}}^{{{upper}}}"
 
     def _barred(self, body: Formula) -> Doc:
         """What stands between bars; bars inside bars are kept apart by parentheses."""

@@ -5,6 +5,8 @@ Each function takes its part of an Account and gives the values of its place in 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing

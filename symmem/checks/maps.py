@@ -17,18 +17,16 @@ ParameterMap = dict[Symbol, Expr]
 
 
 def candidates(first: Optimizer, second: Optimizer) -> Iterator[ParameterMap]:
-    """First those in which parameters with one name are one, then all others; none stands twice for one parameter."""
+    """First those in which parameters with one name are one, then all others; each in the order of their effort."""
     ours = [Symbol(parameter.name) for parameter in first.parameters]
     theirs = [Symbol(parameter.name) for parameter in second.parameters]
     seen: set[tuple[Expr, ...]] = set()
     for keeps_names in (True, False):
         choices = [_choices(name, ours, first, second, keeps_names) for name in theirs]
         for chosen in sorted(product(*choices), key=lambda values: _effort(theirs, values)):
-            shared = [value for value in chosen if value.free_symbols]
-            if chosen in seen or len({*shared}) < len(shared):
-                continue
-            seen.add(chosen)
-            yield dict(zip(theirs, chosen, strict=True))
+            if chosen not in seen:
+                seen.add(chosen)
+                yield dict(zip(theirs, chosen, strict=True))
 
 
 def _choices(
@@ -45,6 +43,12 @@ def _choices(
 
 
 def _effort(names: list[Symbol], values: tuple[Expr, ...]) -> int:
-    """Few changes are tried before many, and names before numbers."""
-    costs = (0 if name == value else 1 if value.is_Symbol else 2 for name, value in zip(names, values, strict=True))
-    return sum(costs)
+    """Few changes are tried before many, names before numbers, and one parameter in two places last."""
+    pairs = zip(names, values, strict=True)
+    shared = [value for value in values if value.free_symbols]
+    return sum(map(_cost, pairs)) + 2 * (len(shared) - len({*shared}))
+
+
+def _cost(pair: tuple[Symbol, Expr]) -> int:
+    name, value = pair
+    return 0 if name == value else 1 if value.is_Symbol else 2

@@ -14,7 +14,6 @@ from symmem.algebra.atoms import STEP
 from symmem.checks.verify import DIMENSION, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
-from symmem.errors import DeclarationError
 from symmem.verification.vectors import Vector, VerificationError, distance
 
 DIGITS = 30
@@ -35,7 +34,7 @@ class Parting:
 
 @dataclass(frozen=True)
 class Trial:
-    """Two optimizers with numbers for their parameters, and whether their updates are proportional on random histories."""
+    """Two optimizers with numbers for their parameters; ``scale`` is the factor between their updates, if there is."""
 
     first: Optimizer
     second: Optimizer
@@ -78,19 +77,18 @@ def _scale(
         if not parameter.range.contains(theirs[parameter.name]):
             return None
     chance, factors = random.Random(11), []
+    left, right = literal_of(first, ours), literal_of(second, theirs)
     with mpmath.workdps(DIGITS):
-        try:
-            left, right = literal_of(first, ours), literal_of(second, theirs)
-            for count in HISTORIES:
-                history = [_point(chance) for _ in range(count)]
+        for count in HISTORIES:
+            history = [_point(chance) for _ in range(count)]
+            try:
                 pairs = zip(left.direction(history, DIGITS), right.direction(history, DIGITS), strict=True)
-                factors += [x / y if y else mpf("inf") for x, y in pairs]
-        except (VerificationError, DeclarationError, ZeroDivisionError):
-            return None
-        first_factor = factors[0]
-        if all(abs(factor - first_factor) < AGREE * abs(first_factor) for factor in factors):
-            return first_factor
-    return None
+            except VerificationError:  # the formula leaves the real numbers there
+                return None
+            factors += [x / y if y else mpf("inf") for x, y in pairs]
+            if not all(abs(factor - factors[0]) < AGREE * abs(factors[0]) for factor in factors):
+                return None
+    return factors[0]
 
 
 def _point(chance: random.Random) -> Vector:

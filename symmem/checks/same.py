@@ -1,8 +1,8 @@
 """Are two optimizers the same?  Identical, identical up to lr or parameters, the same after many steps, or different.
 
 "Identical" is a claim on the optimizer: the same update for every history and every loss, by a symbolic zero of the two
-updates as functions of sums over the past (:mod:`symmem.checks.atoms`), confirmed by runs.  "Different" is a claim with a
-witness: a run in which they part.  What is neither proved nor refuted is called so.
+updates as functions of sums over the past (:mod:`symmem.checks.atoms`), confirmed by runs.  "Different" is a claim with
+a witness: a run in which they part.  What is neither proved nor refuted is called so.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, S, Symbol
 
 from symmem.algebra.atoms import STEP
 from symmem.checks.atoms import Memories, update_of
 from symmem.checks.difference import Difference, difference
 from symmem.checks.maps import ParameterMap, candidates
 from symmem.checks.runs import Trial, parting
+from symmem.checks.settled import settled
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
+from symmem.method.reading import method_of
 
-MOST_TRIED = 400
+MOST_TRIED = 200
 """Maps of parameters that are tried by numbers."""
 
 
@@ -33,6 +35,7 @@ class Verdict(Enum):
     RESCALED = "identical up to lr"
     RENAMED = "identical up to parameters"
     BOTH = "identical up to lr and parameters"
+    SETTLED = "the same after many steps"
     DIFFERENT = "different"
     UNDECIDED = "not decided"
 
@@ -47,7 +50,7 @@ class Comparison:
     first: Optimizer
     second: Optimizer
     verdict: Verdict
-    scale: Expr = Integer(1)
+    scale: Expr = S.One
     values: tuple[tuple[Symbol, Expr], ...] = ()
     swapped: bool = False
     difference: Difference | None = None
@@ -61,7 +64,12 @@ def same(first: Optimizer, second: Optimizer) -> Comparison:
         if found is not None:
             return found
     told = difference(first, second, apart)
-    return Comparison(first, second, Verdict.DIFFERENT if apart else Verdict.UNDECIDED, difference=told)
+    if apart is None:
+        return Comparison(first, second, Verdict.UNDECIDED, difference=told)
+    late = (settled(first), settled(second))
+    if late[0] is not None and late[1] is not None and proved_scale(late[0], late[1], {}) == 1:
+        return Comparison(first, second, Verdict.SETTLED, difference=told)
+    return Comparison(first, second, Verdict.DIFFERENT, difference=told)
 
 
 def _equal(left: Optimizer, right: Optimizer, swapped: bool) -> Comparison | None:
@@ -99,7 +107,7 @@ def proved_scale(left: Optimizer, right: Optimizer, values: ParameterMap) -> Exp
     if not scale.free_symbols <= parameters or STEP in scale.free_symbols:
         return None
     proved = normal.is_zero(ours - scale * theirs) and trial.scale is not None
-    return scale.factor() if proved else None
+    return method_of(left).numbers.tidy(scale) if proved else None
 
 
 def _verdict(scale: Expr, values: ParameterMap) -> Verdict:

@@ -1,8 +1,8 @@
 """Is an expression zero?  A normal form for expressions with roots, powers of n and functions.
 
 Every root, every power with a symbolic exponent and every function becomes a generator; what is left is a rational
-function of generators, in which the relations of the roots, R^q = base, are used up.  A form that comes out as 0 is zero
-wherever all bases are positive; another form may still be zero, and nothing is claimed of it.
+function of generators, in which the relations of the roots, R^q = base, are used up.  A form that comes out as 0 is
+zero wherever all bases are positive; another form may still be zero, and nothing is claimed of it.
 
     sqrt(v/(1 - b)) - sqrt(v)/sqrt(1 - b)  ->  R_v/R_{1-b} - R_v/R_{1-b}  ->  0
 """
@@ -12,7 +12,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Dummy, Expr, Integer, Mul, Poly, Pow, Rational, S, Symbol, expand, factor_list, fraction, together
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Integer,
+    Mul,
+    Poly,
+    Pow,
+    Rational,
+    S,
+    Symbol,
+    expand,
+    factor_list,
+    fraction,
+    together,
+)
 
 Sample = Mapping[Symbol, Rational]
 """Numbers at which a factor under a root shows its sign."""
@@ -135,5 +150,3 @@ class Normal:
                 Add(*(c * base ** (power // degree) * symbol ** (power % degree) for (power,), c in terms))
             )
         return polynomial
-
-

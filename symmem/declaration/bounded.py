@@ -7,15 +7,15 @@ not a real, finite number.  All symbols are real: ``abs`` is built with ``re(x) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import sympy
 from sympy import Add, Expr, Function, Integer, Mul, NumberSymbol, Pow, Rational, S, Symbol
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra import functions
-from symmem.algebra.atoms import STEP
+from symmem.algebra import functions, tensor_heads
+from symmem.algebra.atoms import STEP, is_scalar
 from symmem.errors import DeclarationError, quote
 
 MAX_BITS = 8192
@@ -35,6 +35,20 @@ FUNCTIONS: Mapping[str, Callable[..., Expr]] = MappingProxyType(
     {head.name: head.function for head in functions.FUNCTIONS}
 )
 """What an expression may call, by name: the entrywise functions of the algebra."""
+TENSOR_FUNCTIONS: Mapping[str, Callable[..., Expr]] = MappingProxyType(
+    {
+        head.name: head.function
+        for head in tensor_heads.TENSOR_HEADS
+        if head.name not in tensor_heads.OF_RESULTS
+    }
+    | {name: Function(name) for name in tensor_heads.MATRIX_FUNCTIONS}
+)
+"""Functions of a whole parameter tensor, and of the model."""
+ARITIES: Mapping[str, tuple[int, ...]] = MappingProxyType(
+    {"dot": (2,), "global_dot": (2,), "matmul": (2,), "inverse_root": (2, 3)}
+)
+"""How many arguments a function of tensors takes, where that is not one."""
+MAX_ROOT = 16
 _HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
 
 
@@ -100,6 +114,19 @@ def call(name: str, argument: Expr) -> Expr:
     return _checked(_built(FUNCTIONS[name], argument, evaluate=name == "exp" or not _is_nested(argument)))
 
 
+def tensor_call(name: str, arguments: Sequence[Expr]) -> Expr:
+    """The function of a tensor ``name``; the order of a root is a whole number."""
+    if name == "inverse_root":
+        root = arguments[1]
+        if not (isinstance(root, Integer) and 1 <= root <= MAX_ROOT):
+            raise DeclarationError(
+                f"inverse_root(x, p) takes a whole number p from 1 to {MAX_ROOT}; write one"
+            )
+        if not all(is_scalar(argument) for argument in arguments[2:]):
+            raise DeclarationError("inverse_root(x, p, eps) takes a scalar eps; write a parameter")
+    return _checked(_built(TENSOR_FUNCTIONS[name], *arguments))
+
+
 def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
     """The expression with the values put in, rebuilt by the guarded constructors from the leaves."""
     if isinstance(expression, Symbol):
@@ -139,10 +166,10 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
-def _built(head: Callable[..., Expr], *arguments: Expr, evaluate: bool) -> Expr:
+def _built(head: Callable[..., Expr], *arguments: Expr, evaluate: bool = True) -> Expr:
     """``head(*arguments)``; SymPy's own failures, as in ``atan(tan(2**999))``, become ours."""
     try:
-        return head(*arguments, evaluate=evaluate)
+        return head(*arguments) if evaluate else head(*arguments, evaluate=False)
     except (ArithmeticError, AttributeError, TypeError, ValueError, RecursionError, NotImplementedError):
         raise TooLargeError("SymPy cannot evaluate this; write it in another way") from None
 

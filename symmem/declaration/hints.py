@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
 
 _ONE_FORMULA = "Phi and g need derivatives, and b is one formula in n"
-_ENTRYWISE = "expressions are entrywise; declare it in [functions] as an opaque function of a vector"
+_OPEN = "is not in the language; declare it in [functions] as an opaque function of a vector"
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
 
@@ -20,7 +21,8 @@ CALLS: Mapping[str, str] = MappingProxyType(
             ("clip", "clamp", "clip_by_value"),
             f"is not known: {_ONE_FORMULA}; use a smooth formula, for a bound c on x c*tanh(x/c)",
         ),
-        **dict.fromkeys(("norm", "mean", "sum", "dot", "rms", "matmul"), f"joins entries, and {_ENTRYWISE}"),
+        "sum": "joins entries; of a parameter tensor write dot(x, 1), of the whole model global_dot(x, 1)",
+        **dict.fromkeys(("svd", "eigh", "einsum"), f"joins entries, and {_OPEN}"),
         **dict.fromkeys(("pow", "power"), "is not known; write a power as x**y"),
         "square": "is not known; write x**2",
         "rsqrt": "is not known; write 1/sqrt(x)",
@@ -36,6 +38,9 @@ CALLS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Functions of other programs; each continues a sentence that begins with the name."""
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = defaultdict(lambda: ("x", "y"), inverse_root=("x", "p", "eps"))
+"""How the arguments of a function of tensors are called where its use is shown."""
 
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
@@ -69,7 +74,7 @@ CHARACTERS: Mapping[str, str] = MappingProxyType(
             "no comparisons and no conditions: write one smooth formula, sqrt(x**2 + eps) for |x|",
         ),
         "%": "no remainder; use + - * / **",
-        "@": "no matrix product: expressions are entrywise; use *",
+        "@": "no operator for the matrix product; write matmul(x, y)",
         "\0": "a null byte; remove it",
         **dict.fromkeys("\n\r", "a line break; write the expression on one line"),
         "²": "'²' is not known; write **2",

@@ -75,7 +75,8 @@ def parse(text: str, functions: Collection[str] = ()) -> Expr:
 
 def called_names(text: str) -> frozenset[str]:
     """The names that the text calls like a function and that the language does not know itself."""
-    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - set(bounded.FUNCTIONS) - set(_REFUSED_CALLS)
+    known = {*bounded.FUNCTIONS, *bounded.TENSOR_FUNCTIONS, *_REFUSED_CALLS}
+    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - known
 
 
 def decimal_number(text: str) -> Rational:
@@ -213,8 +214,10 @@ class _Translator:
         name = node.func.id
         if name in _REFUSED_CALLS:
             raise _at(column, f"{name} {hints.CALLS[name]}")
+        if name in bounded.TENSOR_FUNCTIONS:
+            return self._tensor_call(name, node, column)
         if name not in bounded.FUNCTIONS and name not in self._functions:
-            known = ", ".join([*bounded.FUNCTIONS, *sorted(self._functions)])
+            known = ", ".join([*bounded.FUNCTIONS, *bounded.TENSOR_FUNCTIONS, *sorted(self._functions)])
             raise _at(column, f"unknown function {quote(name)}; known are {known}")
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
             if name not in bounded.FUNCTIONS and name in hints.CALLS:
@@ -224,6 +227,21 @@ class _Translator:
         if name in bounded.FUNCTIONS:
             return bounded.call(name, argument)
         return bounded.undefined(name, argument)
+
+    def _tensor_call(self, name: str, node: ast.Call, column: int) -> Expr:
+        """A function of a whole tensor, or of the model."""
+        arities = bounded.ARITIES.get(name, (1,))
+        if (
+            len(node.args) not in arities
+            or node.keywords
+            or any(isinstance(a, ast.Starred) for a in node.args)
+        ):
+            shown = " or ".join(f"{name}({', '.join(hints.ARGUMENTS[name][:count])})" for count in arities)
+            raise _at(column, f"{name} takes {arities[0]} argument{'s' * (arities[0] > 1)}; write {shown}")
+        try:
+            return bounded.tensor_call(name, [self.expression(argument) for argument in node.args])
+        except DeclarationError as error:
+            raise error if str(error).startswith("column") else error.within(f"column {column}") from None
 
     def _refusal(self, kind: ast.AST, place: ast.expr) -> DeclarationError:
         unknown = (

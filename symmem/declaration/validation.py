@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from symmem.declaration.optimizer import Optimizer
 
 MAX_MOMENTUM = 64
+_TENSOR_NAMES = frozenset({*bounded.TENSOR_FUNCTIONS, "total"})
+"""The functions of tensors, and what the global ones are written with."""
 
 _REASONS = {
     "phi": {
@@ -146,11 +148,15 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+        if name in _TENSOR_NAMES:
+            _check_tensor_call(field, name, atom)
+            continue
         if name not in known and name in hints.CALLS:
             raise DeclarationError(f"{name} {hints.CALLS[name]}")
         if name not in known:
-            listed = ", ".join([*bounded.FUNCTIONS, *known])
-            hint = suggestion(name, [*bounded.FUNCTIONS, *known]) or "; or declare it in [functions]"
+            known = [*bounded.FUNCTIONS, *bounded.TENSOR_FUNCTIONS, *known]
+            listed = ", ".join(known)
+            hint = suggestion(name, known) or "; or declare it in [functions]"
             raise DeclarationError(f"unknown function {quote(name)}; known are {listed}{hint}")
         if field in ("b", "beta"):
             raise DeclarationError(
@@ -160,6 +166,13 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
             raise DeclarationError(
                 f"the function {name} takes one vector; give it theta, grad or a momentum variable"
             )
+
+
+def _check_tensor_call(field: str, name: str, atom: AppliedUndef) -> None:
+    if field in ("b", "beta"):
+        raise DeclarationError(f"{name} is a function of vectors and {field} is a scalar; use it in g or phi")
+    if all(is_scalar(argument) for argument in atom.args):
+        raise DeclarationError(f"{name} takes vectors; give it theta, grad or a momentum variable")
 
 
 def _defaults(optimizer: Optimizer) -> dict[Symbol, Rational]:

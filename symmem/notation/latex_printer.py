@@ -48,7 +48,10 @@ WIDEST_FRACTION = 24.0
 _OPERATORS = frozenset(
     ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
 )
-_RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+_RENAMED = {
+    **{"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"},
+    **{"newton_schulz": "NewtonSchulz", "inverse_root": "InverseRoot", "sum_tensors": "SumTensors"},
+}
 
 
 @record(frozen=True)
@@ -121,10 +124,10 @@ class LatexPrinter:
                 if is_bare(formula):
                     return _applied(self._head(formula), self.doc(slots[0]))
                 return Cat((self._head(formula), self._list("[", slots, "]")))
-            case Directional(function, point, slots):
+            case Directional(function, point, slots, labels):
                 order = f"^{{{len(slots)}}}" if len(slots) > 1 else ""
                 head = f"{self.macros.directional}{order} {self._function(function)}"
-                return Cat((head, self._list("(", (point,), ")"), self._list("[", slots, "]")))
+                return Cat((head, self._list("(", (point, *labels), ")"), self._list("[", slots, "]")))
             case Inner(left, right):
                 closed = self._once_raised(left) if isinstance(left, Atom) else self._brackets(self.doc(left))
                 return Cat((closed, f"{self.macros.transpose} ", self._closed(right)))

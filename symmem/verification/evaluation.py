@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias
 
 import mpmath
@@ -16,8 +17,10 @@ from mpmath import mpf
 from sympy import Abs, Add, Expr, Float, Max, Min, Mul, NumberSymbol, Pow, Rational, S, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
+from symmem.verification import tensors
 from symmem.verification.arithmetic import Value, entrywise, power, spread, usual_function
 from symmem.verification.losses import Loss
+from symmem.verification.tensors import Layouts
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
 CONTRACTION = re.compile(r"D([1-9][0-9]*)L")
@@ -42,18 +45,22 @@ def evaluate(
     loss: Loss | None = None,
     functions: Mapping[str, VectorMap] | None = None,
     *,
+    layouts: Layouts | None = None,
     digits: int = 50,
 ) -> Any:
     """The value of the expression: a list of mpf when it is a vector, else an mpf.
 
     ``values`` are the scalars by name (parameters, lr, n), ``vectors`` holds theta and, if wanted, m1, ...;
     ``grad``, ``loss`` and ``DkL(...)`` come from ``loss`` at theta, ``grad`` unless it is given.
-    ``functions[name](x, *directions)`` serves name, name_jvp, name_jvp2, ...
+    ``functions[name](x, *directions)`` serves name, name_jvp, name_jvp2, ...  ``layouts`` are the shapes of the tensors
+    that a vector holds one after another; a vector without one is one tensor.
     """
     with mpmath.workdps(digits + GUARD_DIGITS):
         names: dict[str, Value] = {name: real(number) for name, number in values.items()}
         names |= {name: vector(numbers) for name, numbers in vectors.items()}
-        result = _Walk(names, loss, functions or {}, digits).value(expression, {})
+        one = {name: ((len(value),),) for name, value in names.items() if isinstance(value, tuple)}
+        shapes = {**one, **({"grad": one["theta"]} if "theta" in one else {}), **(layouts or {})}
+        result = _Walk(names, loss, functions or {}, digits, shapes).value(expression, {})
     return list(result) if isinstance(result, tuple) else result
 
 
@@ -65,6 +72,7 @@ class _Walk:
     loss: Loss | None
     functions: Mapping[str, VectorMap]
     digits: int
+    layouts: Layouts
     free: dict[Expr, frozenset[str]] = field(default_factory=dict)
     known: dict[tuple[Any, ...], Value] = field(default_factory=dict)
 
@@ -107,7 +115,7 @@ class _Walk:
         parts = [self.value(part, indices) for part in expression.args]
         try:
             if isinstance(expression, AppliedUndef):
-                return self.application(expression.func.__name__, parts)
+                return self.application(expression, parts)
             return _operation(expression, parts)
         except ZeroDivisionError as error:
             raise VerificationError(f"division by zero in {expression}") from error
@@ -137,8 +145,12 @@ class _Walk:
             raise VerificationError(f"give vectors of one length (given: {sorted(lengths) or 'none'})")
         return lengths.pop()
 
-    def application(self, name: str, parts: list[Value]) -> Value:
-        """A contraction of the loss, ``total``, or an opaque function and its derivatives."""
+    def application(self, expression: AppliedUndef, parts: list[Value]) -> Value:
+        """A contraction of the loss, ``total``, a function of tensors, or an opaque one; and their derivatives."""
+        name = expression.func.__name__
+        of_tensors = self.of_tensors(name, expression, parts)
+        if of_tensors is not None:
+            return of_tensors
         arguments = [spread(part, self.dimension()) for part in parts]
         if name == "total":
             return sum(arguments[0], mpf(0))
@@ -155,6 +167,35 @@ class _Walk:
         if base not in self.functions or order != len(parts) - 1:
             raise VerificationError(f"no function for {name} with {len(parts)} arguments: give it one")
         return tuple(self.functions[base](*arguments))
+
+    def of_tensors(self, name: str, expression: AppliedUndef, parts: list[Value]) -> Value | None:
+        """The value of a function of tensors, or of its derivative; None where the name is another's."""
+        known = [tensors.layout_of(argument, self.layouts) for argument in expression.args]
+        base = next((layout for layout in known if layout is not None), None) or self.layouts.get("theta", ())
+        if name == "sum_tensors":
+            return self.over_tensors(parts[0])
+        if name in tensors.SUMS:
+            size = sum(map(prod, base))
+            return tensors.per_tensor(name, [spread(part, size) for part in parts], base)
+        match = DERIVATIVE.fullmatch(name)
+        function, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
+        if function not in tensors.MATRICES or function in self.functions:
+            return None
+        count = 2 if function == "matmul" else 1 + order
+        labels, shapes = parts[count:], [layout or base for layout in known[:count]]
+        vectors = [spread(part, sum(map(prod, shape))) for part, shape in zip(parts, shapes, strict=False)]
+        if order == 0:
+            return tensors.of_matrices(function, vectors, shapes, labels)
+        return tensors.derivative(
+            lambda x: tensors.of_matrices(function, [x], shapes[:1], labels), vectors[0], vectors[1:]
+        )
+
+    def over_tensors(self, value: Value) -> mpf:
+        """The sum over the tensors of one number for each."""
+        layout = self.layouts["theta"]
+        if not isinstance(value, tuple):
+            return value * len(layout)
+        return sum((block[0] for block in tensors.split(value, layout)), mpf(0))
 
     def sum(self, body: Expr, limits: tuple[Any, ...], indices: Indices) -> Value:
         """The last of the limits is the outermost, as in SymPy; an empty range gives 0."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import mpmath
 from mpmath import mpf
@@ -17,6 +18,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.verification.arithmetic import power, spread
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import Loss
+from symmem.verification.tensors import Layout, Layouts, layout_of
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
 RUNAWAY = 10**9
@@ -32,6 +34,8 @@ class Literal:
     values: Mapping[str, Number]
     loss: Loss
     functions: Mapping[str, VectorMap] = field(default_factory=dict)
+    layout: Layout | None = None
+    """The shapes of the parameter tensors that theta holds one after another; None: it is one tensor."""
 
     def __post_init__(self) -> None:
         parameters = {parameter.name for parameter in self.optimizer.parameters}
@@ -101,6 +105,7 @@ class _Machine:
     numbers: Mapping[str, mpf]
     betas: tuple[mpf, ...]
     digits: int
+    layouts: Layouts
 
     @classmethod
     def of(cls, literal: Literal, digits: int) -> _Machine:
@@ -108,7 +113,7 @@ class _Machine:
         betas = [
             evaluate(momentum.beta, numbers, {}, digits=digits) for momentum in literal.optimizer.momentum
         ]
-        return cls(literal, numbers, tuple(betas), digits)
+        return cls(literal, numbers, tuple(betas), digits, _layouts(literal))
 
     def seen(self, theta: Vector) -> list[Vector]:
         """``g_l(theta)`` for every momentum variable."""
@@ -118,7 +123,9 @@ class _Machine:
         ]
 
     def empty(self, dimension: int) -> list[Vector]:
-        return [(mpf(0),) * dimension for _ in self.betas]
+        """Zeros: of the size of theta, but for a variable that is a matrix of another shape."""
+        sizes = [self.layouts.get(f"m{k}") for k in range(1, len(self.betas) + 1)]
+        return [(mpf(0),) * (dimension if size is None else sum(map(prod, size))) for size in sizes]
 
     def remember(self, sums: Sequence[Vector], seen: Sequence[Vector]) -> list[Vector]:
         """``sum_{k=0..n} beta^k g_{n-k} = beta sum_{k=0..n-1} beta^k g_{n-1-k} + g_n``, also for beta = 0."""
@@ -138,6 +145,17 @@ class _Machine:
         return self._vector(self.literal.optimizer.phi, self.numbers, momenta)
 
     def _vector(self, expression: Expr, numbers: Mapping[str, mpf], vectors: Mapping[str, Vector]) -> Vector:
-        found = evaluate(expression, numbers, vectors, None, self.literal.functions, digits=self.digits)
+        functions, layouts = self.literal.functions, self.layouts
+        found = evaluate(expression, numbers, vectors, None, functions, layouts=layouts, digits=self.digits)
         dimension = len(next(iter(vectors.values())))
         return spread(tuple(found) if isinstance(found, list) else found, dimension)
+
+
+def _layouts(literal: Literal) -> Layouts:
+    """The shapes of theta and the gradient, and of every momentum variable: those of its g."""
+    if literal.layout is None:
+        return {}
+    found: dict[str, Layout] = {"theta": literal.layout, "grad": literal.layout}
+    for position, momentum in enumerate(literal.optimizer.momentum, start=1):
+        found[f"m{position}"] = layout_of(momentum.g, found) or literal.layout
+    return found

@@ -20,7 +20,7 @@ from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.head import Head
 from symmem.algebra.intervals import Interval
-from symmem.algebra.ranges import bounds
+from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
@@ -40,18 +40,19 @@ class Scalars:
 
     field: ExponentialField
     vanishing: frozenset[Expr]
-    ranges: tuple[tuple[Symbol, Interval], ...] = ()
-    """The intervals of the parameters: what tells that a gain is positive."""
+    intervals: tuple[tuple[Expr, Interval], ...] = ()
+    """Where the parameters lie."""
     degrees: tuple[tuple[str, Rational], ...] = ()
     """The degrees of homogeneity that were declared for open functions."""
 
     @cached_property
-    def _by_symbol(self) -> dict[Expr, Interval]:
-        return dict(self.ranges)
+    def ranges(self) -> Ranges:
+        """The interval of each parameter."""
+        return dict(self.intervals)
 
     def is_positive(self, scalar: Expr) -> bool:
         """Whether it is above zero for all parameters in their ranges."""
-        return bounds(scalar, self._by_symbol).is_positive
+        return bounds(scalar, self.ranges).is_positive
 
     def degree(self, function: Expr, head: Head) -> Rational | None:
         """The degree of homogeneity of a function, all operands scaled; None where it has none."""
@@ -274,7 +275,7 @@ class Scalars:
         """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""
         powers = [base**index for base in self.field.bases for index in self.field.indices]
         field = exponential_field([*self.field.constants, *powers, scalar], self.field.indices)
-        wider = Scalars(field, self.vanishing, self.ranges, self.degrees)
+        wider = Scalars(field, self.vanishing, self.intervals, self.degrees)
         pieces = wider.pieces(scalar) if field != self.field else None
         return scalar if pieces is None else Add(*(wider.write(piece) for piece in pieces))
 

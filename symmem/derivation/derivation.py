@@ -204,7 +204,12 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
-    return Derivation(method_of(optimizer), order)
+    method = method_of(optimizer)
+    if method.is_cascade:
+        raise DerivationError(
+            f"{method.name}: a g that reads momentum variables is declared, but not derived yet"
+        )
+    return Derivation(method, order)
 
 
 def _finite_loss(method: Method, verdict: Verdict) -> Verdict:

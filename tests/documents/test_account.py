@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 from sympy import Expr, Rational, Symbol
-from truth import ZOO, load
+from truth import FIRST, load
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR, contraction
@@ -75,7 +75,7 @@ def test_the_quadratic_loss_stands_before_the_assumptions() -> None:
     assert titles == [*told[:3], MAP, *told[3:-2], "Quadratic loss", "Assumptions", "Conclusions"]
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_the_account_holds_the_derivation(name: str) -> None:
     derivation = symmem.derive(name)
     account = account_of(derivation)
@@ -233,7 +233,7 @@ def test_the_settled_parts_are_those_of_the_limit() -> None:
     assert isinstance(account_of(symmem.derive("lion-k")).modified_loss, Obstruction)
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_the_fragment_spells_what_the_account_holds(name: str) -> None:
     account = account_of(symmem.derive(name))
     optimizer, shown = account.optimizer, notebook.account_latex(account)

@@ -12,7 +12,7 @@ import pytest
 from interpreter import Interpreter
 from mpmath import mpf
 from sympy import Function, Sum, Symbol, sqrt, tanh
-from truth import FUNCTIONS, LOSS, LR, THETA, ZOO, literal_of, load, number_of
+from truth import FIRST, FUNCTIONS, LOSS, LR, THETA, literal_of, load, number_of
 
 from symmem.algebra.atoms import GRAD, PAST, STEP, contraction, total
 from symmem.algebra.atoms import LR as RATE
@@ -60,7 +60,7 @@ def assert_close(found: object, exact: object, tolerance: mpf = TIGHT) -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 4, None])
 @pytest.mark.parametrize(
-    ("name", "order"), [*((name, 1) for name in ZOO), ("adamw", 2), ("rmsprop", 2), ("lion-k", 2)]
+    ("name", "order"), [*((name, 1) for name in FIRST), ("adamw", 2), ("rmsprop", 2), ("lion-k", 2)]
 )
 def test_routines_are_their_formulas(name: str, order: int, n: int | None) -> None:
     exact = probe.truth(name, order, n)

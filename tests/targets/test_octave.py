@@ -9,12 +9,12 @@ import numpy as np
 import probe
 import pytest
 from octave_probe import needs_octave, probe_functions, run, settings
-from truth import LR, ZOO, literal_of, load, number_of
+from truth import FIRST, LR, literal_of, load, number_of
 
 from symmem.targets.registry import TARGETS
 
 ORDER_TWO = ("heavyball", "nesterov", "adamw", "rmsprop", "signum", "lion-k")
-CASES = [(name, 1) for name in ZOO] + [(name, 2) for name in ORDER_TWO]
+CASES = [(name, 1) for name in FIRST] + [(name, 2) for name in ORDER_TWO]
 TOLERANCE = {"double": 3e-13, "single": 2e-5}
 FUNCTIONS = ("memoryless", "correction", "step")
 

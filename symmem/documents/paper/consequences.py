@@ -5,14 +5,11 @@ Each function takes its part of an Account and gives the values of its place in 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.macros import PAPER
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import missing_prose
 from symmem.documents.verdict_prose import flow_prose, witness_prose
@@ -101,8 +98,7 @@ def _loss_step(loss: ModifiedLoss, writer: Writer) -> Row:
     step: Formula = times(Applied(Letter("P"), (MEMORYLESS,)), slope)
     if loss.decay != 0:
         step = added(step, writer.spelling.formula(loss.decay * THETA_SYMBOL))
-    here = replace(PAPER, theta=writer.inline(MEMORYLESS))
-    return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), macros=here)
+    return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), theta=MEMORYLESS)
 
 
 def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:

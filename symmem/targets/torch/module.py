@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import GroupForm, group_form
+from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
+from symmem.errors import DerivationError
 from symmem.program.lowering import lower
 from symmem.program.program import Need
 from symmem.targets.python.layout import INDENT, WIDTH
@@ -88,6 +89,9 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
+    missing = without_group_form(derivation.method)
+    if missing is not None:
+        raise DerivationError(str(missing))
     form = group_form(derivation.method)
     functions = FunctionWriter(derivation.optimizer, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]

@@ -136,6 +136,12 @@ TENSOR_HEADS = (
 """``norm, rms, global_dot, global_norm`` build a formula in the others: no expression has them at its top."""
 
 
+def is_of_tensors(expression: Expr) -> bool:
+    """Whether the function at the top is one of this module."""
+    name = expression.func.__name__
+    return name in {head.name for head in TENSOR_HEADS} or matrix_head(expression) is not None
+
+
 def matrix_head(expression: Expr) -> Head | None:
     """The record of a matrix function or of a derivative of one; None for all else."""
     match = JVP_NAME.fullmatch(expression.func.__name__)

@@ -75,7 +75,7 @@ CHARACTERS: Mapping[str, str] = MappingProxyType(
             "no comparisons and no conditions, but in b and in the rate: write one smooth formula",
         ),
         "%": "no remainder; use + - * / **",
-        "@": "no operator for the matrix product; write matmul(x, y)",
+        "@": "no matrix product by @; write matmul(x, y)",
         "\0": "a null byte; remove it",
         **dict.fromkeys("\n\r", "a line break; write the expression on one line"),
         "²": "'²' is not known; write **2",

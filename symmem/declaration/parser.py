@@ -235,14 +235,9 @@ class _Translator:
         return bounded.undefined(name, argument)
 
     def _tensor_call(self, name: str, node: ast.Call, column: int) -> Expr:
-        """A function of a whole tensor, or of the model."""
-        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+        if node.keywords:
             raise _at(column, f"{name} takes its arguments by position; write {tensor_calls.usage(name)}")
-        arguments = [self.expression(argument) for argument in node.args]
-        try:
-            return tensor_calls.call(name, arguments)
-        except DeclarationError as error:
-            raise error.within(f"column {column}") from None
+        return tensor_calls.call(name, [self.expression(argument) for argument in node.args])
 
     def _of_the_step(self, name: str, node: ast.Call) -> Expr:
         raise _at(self._column(node), f"{name} {hints.CALLS[name]}")

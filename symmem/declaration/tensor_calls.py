@@ -10,7 +10,6 @@ from sympy import Expr, Function, Integer
 from symmem.algebra import tensor_heads
 from symmem.algebra.atoms import is_scalar
 from symmem.declaration import bounded
-from symmem.errors import DeclarationError
 
 FUNCTIONS: Mapping[str, Callable[..., Expr]] = MappingProxyType(
     {
@@ -32,6 +31,10 @@ _FORMS: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
 _ONE = (("x",),)
 
 
+class TensorCallError(bounded.ArithmeticRefusal):
+    """A call with other arguments than the function takes."""
+
+
 def usage(name: str) -> str:
     """How the function is called."""
     return " or ".join(f"{name}({', '.join(form)})" for form in _FORMS.get(name, _ONE))
@@ -41,13 +44,15 @@ def call(name: str, arguments: Sequence[Expr]) -> Expr:
     """The function ``name`` of these arguments; the order of a root is a whole number, and its eps a scalar."""
     counts = [len(form) for form in _FORMS.get(name, _ONE)]
     if len(arguments) not in counts:
-        raise DeclarationError(
+        raise TensorCallError(
             f"{name} takes {counts[0]} argument{'s' * (counts[0] > 1)}; write {usage(name)}"
         )
+    if is_scalar(arguments[0]) and all(map(is_scalar, arguments)):
+        raise TensorCallError(f"{name} takes vectors; give it theta, grad or a momentum variable")
     if name == "inverse_root":
         root, *shift = arguments[1:]
         if not (isinstance(root, Integer) and 1 <= root <= MAX_ROOT):
-            raise DeclarationError(f"inverse_root: p is a whole number from 1 to {MAX_ROOT}; write one")
+            raise TensorCallError(f"inverse_root: p is a whole number from 1 to {MAX_ROOT}; write one")
         if not all(map(is_scalar, shift)):
-            raise DeclarationError("inverse_root: eps is a scalar; write a parameter")
+            raise TensorCallError("inverse_root: eps is a scalar; write a parameter")
     return bounded.checked(FUNCTIONS[name](*arguments))

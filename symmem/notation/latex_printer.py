@@ -61,6 +61,7 @@ from symmem.notation.piece import (
 )
 from symmem.notation.statement import THETA, Letter
 from symmem.notation.statement_latex import StatementPrinter, attached
+from symmem.notation.symbols import LATEX_NAMES
 
 WIDEST_FRACTION = 24.0
 """A fraction that is wider, with the sums of its numerator behind it, is written as a product."""
@@ -71,10 +72,6 @@ _OPERATORS = frozenset(
 _COMPARISONS = {"<=": r"\leq", ">=": r"\geq"}
 _COMMA = symbol(",", 0.445)
 _HALF, _INVERSE = above(symbol("1/2", 1.5)), above(symbol("-1", 1.278))
-_RENAMED = {
-    **{"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"},
-    **{"newton_schulz": "NewtonSchulz", "inverse_root": "InverseRoot", "sum_tensors": "SumTensors"},
-}
 
 
 class LatexPrinter(StatementPrinter):
@@ -180,7 +177,7 @@ class LatexPrinter(StatementPrinter):
     def _function(self, name: str) -> Piece:
         if name in self.speller.functions:
             return self.speller.function_latex(name, self.depth)
-        name = _RENAMED.get(name, name)
+        name = LATEX_NAMES.get(name, name)
         if name in _OPERATORS:
             return symbol(f"\\{name}", 0.5 * len(name) + 0.2)
         return symbol(rf"\operatorname{{{name}}}", 0.56 * len(name) + 0.167)

@@ -10,7 +10,6 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, TypeAlias
 
 import mpmath
@@ -43,7 +42,6 @@ from symmem.verification.tensors import Layouts
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
 CONTRACTION = re.compile(r"D([1-9][0-9]*)L")
-DERIVATIVE = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
 POTENTIAL = re.compile(r"(\w+)_potential")
 GUARD_DIGITS = 10
 QUIET_TERMS = 40
@@ -175,9 +173,11 @@ class _Walk:
     def application(self, expression: AppliedUndef, parts: list[Value]) -> Value:
         """A contraction of the loss, ``total``, a function of tensors, or an opaque one; and their derivatives."""
         name = expression.func.__name__
-        of_tensors = self.of_tensors(name, expression, parts)
-        if of_tensors is not None:
-            return of_tensors
+        if (
+            name not in self.functions
+            and (found := tensors.value_of(expression, parts, self.layouts)) is not None
+        ):
+            return found
         arguments = [spread(part, self.dimension()) for part in parts]
         if name == "total":
             return sum(arguments[0], mpf(0))
@@ -189,40 +189,11 @@ class _Walk:
         match = POTENTIAL.fullmatch(name)
         if match and match.group(1) in self.functions:
             return _potential_of(self.functions[match.group(1)], name)(*arguments)
-        match = DERIVATIVE.fullmatch(name)
+        match = tensors.DERIVATIVE.fullmatch(name)
         base, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
         if base not in self.functions or order != len(parts) - 1:
             raise VerificationError(f"no function for {name} with {len(parts)} arguments: give it one")
         return tuple(self.functions[base](*arguments))
-
-    def of_tensors(self, name: str, expression: AppliedUndef, parts: list[Value]) -> Value | None:
-        """The value of a function of tensors, or of its derivative; None where the name is another's."""
-        known = [tensors.layout_of(argument, self.layouts) for argument in expression.args]
-        base = next((layout for layout in known if layout is not None), None) or self.layouts.get("theta", ())
-        if name == "sum_tensors":
-            return self.over_tensors(parts[0])
-        if name in tensors.SUMS:
-            size = sum(map(prod, base))
-            return tensors.per_tensor(name, [spread(part, size) for part in parts], base)
-        match = DERIVATIVE.fullmatch(name)
-        function, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
-        if function not in tensors.MATRICES or function in self.functions:
-            return None
-        count = 2 if function == "matmul" else 1 + order
-        labels, shapes = parts[count:], [layout or base for layout in known[:count]]
-        vectors = [spread(part, sum(map(prod, shape))) for part, shape in zip(parts, shapes, strict=False)]
-        if order == 0:
-            return tensors.of_matrices(function, vectors, shapes, labels)
-        return tensors.derivative(
-            lambda x: tensors.of_matrices(function, [x], shapes[:1], labels), vectors[0], vectors[1:]
-        )
-
-    def over_tensors(self, value: Value) -> mpf:
-        """The sum over the tensors of one number for each."""
-        layout = self.layouts["theta"]
-        if not isinstance(value, tuple):
-            return value * len(layout)
-        return sum((block[0] for block in tensors.split(value, layout)), mpf(0))
 
     def sum(self, body: Expr, limits: tuple[Any, ...], indices: Indices) -> Value:
         """The last of the limits is the outermost, as in SymPy; an empty range gives 0."""

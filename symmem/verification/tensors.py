@@ -6,6 +6,7 @@ layout is one tensor.  Derivatives are differences of a tiny step at a raised pr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, TypeAlias
@@ -15,6 +16,7 @@ from mpmath import mpf
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from symmem.verification.arithmetic import spread
 from symmem.verification.vectors import Vector, VerificationError, dot
 
 Shape: TypeAlias = tuple[int, ...]
@@ -22,11 +24,40 @@ Layout: TypeAlias = tuple[Shape, ...]
 Layouts: TypeAlias = Mapping[str, Layout]
 """Of the vectors, by name."""
 
+DERIVATIVE = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
 SUMS = ("dot", "mean", "nuclear")
 """One number for each tensor."""
 MATRICES = ("matmul", "transpose", "polar", "newton_schulz", "inverse_root")
 NEWTON_SCHULZ = ("3.4445", "-4.7750", "2.0315")
 NEWTON_SCHULZ_STEPS = 5
+
+
+def value_of(expression: AppliedUndef, parts: Sequence[Any], layouts: Layouts) -> Any:
+    """The value of a function of tensors, or of its derivative, from those of its arguments; None for another's."""
+    name = expression.func.__name__
+    known = [layout_of(argument, layouts) for argument in expression.args]
+    base = next((layout for layout in known if layout is not None), None) or layouts.get("theta", ())
+    if name == "sum_tensors":
+        whole = layouts["theta"]
+        if not isinstance(parts[0], tuple):
+            return parts[0] * len(whole)
+        return sum((block[0] for block in split(parts[0], whole)), mpf(0))
+    if name in SUMS:
+        return per_tensor(name, [spread(part, _size(base)) for part in parts], base)
+    match = DERIVATIVE.fullmatch(name)
+    function, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
+    if function not in MATRICES:
+        return None
+    count = 2 if function == "matmul" else 1 + order
+    labels, shapes = parts[count:], [layout or base for layout in known[:count]]
+    vectors = [spread(part, _size(shape)) for part, shape in zip(parts, shapes, strict=False)]
+    if order == 0:
+        return of_matrices(function, vectors, shapes, labels)
+    return derivative(lambda x: of_matrices(function, [x], shapes[:1], labels), vectors[0], vectors[1:])
+
+
+def _size(layout: Layout) -> int:
+    return sum(map(prod, layout))
 
 
 def layout_of(expression: Expr, layouts: Layouts) -> Layout | None:
@@ -100,7 +131,7 @@ def derivative(function: Callable[[Vector], Vector], point: Vector, directions: 
 
 def split(entries: Vector, layout: Layout) -> list[Vector]:
     """The entries of each tensor."""
-    if len(entries) != sum(map(prod, layout)):
+    if len(entries) != _size(layout):
         raise VerificationError(f"{len(entries)} entries are not tensors of the shapes {layout}")
     found, start = [], 0
     for shape in layout:

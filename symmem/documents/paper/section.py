@@ -92,6 +92,7 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     name, loss = account.optimizer.name, account.modified_loss
     return {
         "limit": consequences.limit(account.limit, name, writer),
+        "straight": consequences.straight(account, writer),
         "modified_loss": consequences.modified_loss(loss, name, writer),
         "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),

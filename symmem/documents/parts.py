@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from sympy import Expr
 
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.scheduled import SlowLimit
 from symmem.derivation.steps import Steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
@@ -19,6 +19,7 @@ class Part(Enum):
     ITERATION = auto()
     SCHEDULE = auto()
     LIMIT = auto()
+    STRAIGHT = auto()
     LOSS = auto()
     GRADIENT_MAP = auto()
     SIGN = auto()
@@ -29,7 +30,17 @@ class Part(Enum):
     LEMMA = auto()
 
 
-SETTLED = frozenset((Part.SCHEDULE, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START))
+SETTLED = frozenset(
+    (
+        Part.SCHEDULE,
+        Part.LIMIT,
+        Part.STRAIGHT,
+        Part.LOSS,
+        Part.GRADIENT_MAP,
+        Part.EQUATION,
+        Part.START,
+    )
+)
 """What belongs to the limit of many steps."""
 
 
@@ -61,6 +72,20 @@ class Schedule:
     rate: Expr
     settled: Expr | Missing
     slow: SlowLimit | Missing
+
+
+@record(frozen=True)
+class StraightLine:
+    """``F_straight`` at the step that is told, and for n -> infinity.
+
+    ``is_expansion``: it is F + M itself, for Phi and the g_l are linear.  ``bound``: what is known of its size.
+    """
+
+    update: Expr | Missing
+    limit: Expr | Missing
+    is_expansion: bool
+    keeps_bounds: bool
+    bound: Sentence
 
 
 @record(frozen=True)

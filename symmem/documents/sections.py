@@ -15,6 +15,7 @@ from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, bracketed_step, stated
 from symmem.documents.scheduled import front, settled_front, slow_section
 from symmem.documents.section import Equation, Section, absent, equations
+from symmem.documents.straight_line import straight_section
 from symmem.documents.verdict_prose import flow_prose
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation.decimals import number_formula, shown
@@ -49,6 +50,7 @@ def sections(account: Account) -> tuple[Section, ...]:
         iteration_section(account),
         limit_section(account),
         slow_section(account.schedule),
+        straight_section(account),
         loss_section(account),
         gradient_map_section(account),
         _equation_section(account.modified_equation),
@@ -130,7 +132,7 @@ def _start_section(start: StartShift | Missing | None) -> Section | None:
     if not isinstance(start, StartShift):
         return start if start is None else absent(title, start)
     if not start.is_shifted:
-        return Section(title, ("The limit form starts at ", origin, " itself: no gain depends on ", N, "."))
+        return Section(title, ("The limit form starts at ", origin, " itself: F does not depend on ", N, "."))
     place = added(origin, series("d", range(1, len(start.shifts) + 1)))
     lead = ("The limit form starts at ", place, ", all taken at ", origin, ".")
     return Section(title, lead, _numbered("d", start.shifts, 1))

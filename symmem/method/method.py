@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
-from sympy import Add, Expr, S, Symbol
+from sympy import Add, Expr, Symbol
 
-from symmem.algebra.atoms import STEP, Kind, is_scalar, kind
-from symmem.algebra.directional import derivative
+from symmem.algebra.atoms import STEP, TOTAL, Kind, is_scalar, kind
+from symmem.algebra.directional import slope_in
 from symmem.algebra.scalars import Scalars
 from symmem.declaration.interval import Interval
 from symmem.declaration.optimizer import Optimizer
@@ -70,7 +70,7 @@ class Method:
     ) -> Method:
         """The method with the field that its kernels and its schedule ask for."""
         kernels = [channel.kernel for channel in channels]
-        numbers = scalars_of(parameters, kernels, (phi, *rate_expressions(schedule)))
+        numbers = scalars_of(parameters, kernels, (phi, *rate_expressions(schedule)), functions)
         rate = None if schedule is None else Rate.of(schedule, numbers)
         return cls(name, phi, channels, numbers, parameters, functions, declared, rate)
 
@@ -78,9 +78,9 @@ class Method:
         """``rate(n)``: the learning rate at step n is ``h rate(n)``; 1 where there is no schedule."""
         return rate_at(self.rate, n)
 
-    @cached_property
-    def is_steady(self) -> bool:
-        """Whether every step on a constant history is the same: settled, and at a constant rate."""
+    @property
+    def is_even(self) -> bool:
+        """Whether neither a gain nor the rate depends on n: the past of a constant history lies on one line."""
         return self.is_settled and (self.rate is None or self.rate.is_constant)
 
     @property
@@ -113,7 +113,7 @@ class Method:
     def is_linear(self) -> bool:
         """Is ``Phi = sum_l a_l m_l`` with scalars a_l?"""
         symbols = [channel.symbol for channel in self.channels]
-        slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
+        slopes = [slope_in(self.phi, symbol) for symbol in symbols]
         # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.
         rest = self.phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))
         return all(is_scalar(slope) for slope in slopes) and rest.expand() == 0
@@ -127,4 +127,5 @@ class Method:
     @cached_property
     def is_entrywise(self) -> bool:
         """Whether Phi and every g act entry by entry: no open function, no tensor of the loss."""
-        return all(kind(part) is not Kind.TENSOR for part in (self.phi, *(c.g for c in self.channels)))
+        parts = (self.phi, *(channel.g for channel in self.channels))
+        return all(kind(part) is not Kind.TENSOR and not part.has(TOTAL) for part in parts)

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse
+from sympy import Add, Expr, Integer, Mul, Number, Pow, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.atoms import AGO, GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.tensor_heads import is_of_tensors
+from symmem.errors import DerivationError
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -26,6 +28,7 @@ from symmem.program.statements import (
     Statement,
     Total,
 )
+from symmem.program.tolerance import MANY_STEPS
 from symmem.work import checkpoint
 
 
@@ -92,6 +95,9 @@ class Block:
     def _barrier(self, expression: Expr) -> Symbol:
         if isinstance(expression, Sum):
             return self._loop(expression)
+        if is_of_tensors(expression):
+            name = expression.func.__name__
+            raise DerivationError(f"{name} is a function of a whole tensor, and there is no code for it yet")
         arguments = tuple(self.vector(argument) for argument in expression.args)
         if expression.func == TOTAL:
             result = self._names.fresh("c")
@@ -141,6 +147,11 @@ class Block:
     def _loop(self, expression: Sum) -> Symbol:
         """A sum over past steps; SymPy's limits are inclusive, the innermost first."""
         *inner, (index, lower, upper) = expression.limits
+        if lower == 0 and (upper == oo or index == AGO):
+            # Over lags: the oldest step first, as every loop runs, and as its terms are cut.
+            newest = Integer(MANY_STEPS) if upper == oo else upper
+            turned = expression.function.xreplace({index: newest - index})
+            expression, upper = Sum(turned, *inner, (index, 0, newest)), newest
         summand = Sum(expression.function, *inner) if inner else expression.function
         body = Block(self._names, self, index)
         scalar = is_scalar(expression.function)

@@ -96,22 +96,3 @@ def constructor_arguments(implementation: Implementation, values: Mapping[str, N
     with mpmath.workdps(DIGITS):
         made = {key: argument(given) for key, given in implementation.arguments}
     return {**made, **dict(implementation.options)}
-
-
-def felt_values(optimizer: Optimizer) -> dict[str, Rational]:
-    """Values at which every parameter is felt: decays away from 0 and 1, small numbers not small, none zero.
-
-    A default of 0 or of 1e-8 would hide what the parameter does.
-    """
-    felt: dict[str, Rational] = {}
-    for position, parameter in enumerate(optimizer.parameters):
-        interval, default = parameter.range, parameter.default
-        if interval.lower.is_finite and interval.upper.is_finite:
-            share = Rational(7, 10) + Rational(position % 3, 20)
-            value = interval.lower + share * (interval.upper - interval.lower)
-        elif abs(default) < Rational(1, 50):
-            value = Rational(1, 50)
-        else:
-            value = default
-        felt[parameter.name] = value if interval.contains(value) else default
-    return felt

@@ -8,8 +8,9 @@ import pytest
 from truth import EVERY, load
 
 from symmem.declaration.optimizer import Optimizer
-from symmem.verification.agreement import TOLERANCE, Agreement, agreement, felt_values
+from symmem.verification.agreement import TOLERANCE, Agreement, agreement
 from symmem.verification.problem import Problem, matrix_problem
+from symmem.verification.values import felt_values
 
 LOOSER = {
     "qhadam": 1e-7,  # pytorch_optimizer keeps the sums of the weights in float32

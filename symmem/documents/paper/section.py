@@ -96,6 +96,7 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     return {
         "limit": consequences.limit(account.limit, name, writer, front),
         "slow": consequences.slow(account.schedule, name, writer),
+        "straight": consequences.straight(account, writer),
         "modified_loss": consequences.modified_loss(loss, name, writer, front),
         "gradient_map": gradient_map(account.gradient_map_loss, name, writer, front),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),

@@ -131,3 +131,10 @@ def _oldest(first: Any, stop: Any, decay: Any) -> jax.Array:
     terms = jnp.ceil(-TOLERANCE_BITS * jnp.log(2.0) / jnp.log(decay))
     count = jnp.where(decay > 0.0, terms, 0.0).astype(jnp.asarray(stop).dtype)
     return jnp.maximum(first, stop - count)
+
+
+def _chosen(condition: Any, value: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """One of two numbers; both are computed where the condition is traced."""
+    if _is_known(condition):
+        return value() if condition else otherwise()
+    return jnp.where(condition, value(), otherwise())

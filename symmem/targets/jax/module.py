@@ -99,7 +99,10 @@ def jax_module(derivation: Derivation) -> str:
     """The JAX module of a derivation."""
     program = lower(derivation)
     scope = python_scope(program, OUTER)
-    values = {"transformation": _transformation(program)}
+    values = {
+        "transformation": _transformation(program),
+        "scheduled": program.optimizer.schedule is not None,
+    }
     return python_module(derivation, program, TARGET, JaxWriter(spelling(scope), scope), values)
 
 

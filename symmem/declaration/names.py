@@ -19,7 +19,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
 
-_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod Abs Sum"
+_IN_FORMULAS = (
+    "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum"
+)
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})
 """What emitted functions take beside the parameters, by these names; all other names in emitted code yield."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from sympy import AccumBounds, Expr, Pow, S, exp, nan, oo, zoo
+from sympy import AccumBounds, Expr, Max, Min, Pow, S, exp, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.eventually import late_form
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 
 
 def scalar_limit(scalar: Expr, scalars: Scalars) -> Expr | Missing:
     """The limit n -> infinity of a scalar, by the field or by the continuity of its parts."""
+    late = late_form(scalar, STEP) if scalar.has(Min, Max) else None
+    scalar = scalar if late is None else late[0]
     found = _limit_in_field(scalar, scalars)
     if found is not None and not isinstance(found, Missing):
         return found

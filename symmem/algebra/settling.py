@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, exp
+from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, Rational, Symbol, exp
 
+from symmem.algebra.eventually import late_form
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
-from symmem.algebra.intervals import BETWEEN_POLES
+from symmem.algebra.intervals import BETWEEN_POLES, UNIT
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.signs import is_nonzero, is_positive
 
@@ -45,6 +46,10 @@ def behaviour(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Beha
     """What the parts prove of the scalar; None where they prove nothing."""
     if index not in scalar.free_symbols:
         return Behaviour.FIXED
+    if scalar.has(Min, Max):
+        # From some step on it is what it is without them; the first steps are no matter.
+        late = late_form(scalar, index)
+        return None if late is None else behaviour(late[0], index, ranges, limit)
     if scalar == index or scalar.is_rational_function(index):
         # Off finitely many steps a rational function of n is at most a power of n.
         return Behaviour.TAME
@@ -77,7 +82,10 @@ def _exponential(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> B
         return Behaviour.FADING if negative else None
     if positive and bounds(base, ranges).is_within_unit:
         return Behaviour.FADING
-    return Behaviour.FADING if negative and bounds(1 / base, ranges).is_within_unit else None
+    if negative and bounds(1 / base, ranges).is_within_unit:
+        return Behaviour.FADING
+    # (-1)**n stays bounded.
+    return Behaviour.TAME if positive and bounds(base, ranges).within(UNIT) else None
 
 
 def _power(scalar: Expr, parts: Sequence[Behaviour], ranges: Ranges, limit: Limit) -> Behaviour | None:

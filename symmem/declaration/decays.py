@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational, Symbol
 
-from symmem.declaration import bounded
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.powers import has_exact_powers
+from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def check_decay(optimizer: Optimizer, beta: Expr) -> None:
                 f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}"
             )
     try:
-        value = bounded.substitute(beta, defaults_of(optimizer))
+        value = substitute(beta, defaults_of(optimizer))
     except DeclarationError as error:
         raise error.within("beta: at the default values") from None
     number = value if isinstance(value, Rational) else Rational(str(value.evalf(30)))

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from sympy import Rational, Symbol
 
-from symmem.declaration import bounded
 from symmem.declaration.names import check_line
 from symmem.declaration.records import formula
+from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
 
@@ -46,10 +46,6 @@ class Implementation:
     idle_steps: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not _PATH.fullmatch(self.name):
-            raise DeclarationError(
-                f"name: {quote(self.name)} is not a class of a library; write it as torch.optim.AdamW"
-            )
         for departure in self.departures:
             check_line("departures", departure)
         if not 0 <= self.idle_steps <= MOST_IDLE:
@@ -62,8 +58,8 @@ class Implementation:
 
         def put(argument: Argument) -> Argument:
             if isinstance(argument, tuple):
-                return tuple(bounded.substitute(part, values) for part in argument)
-            return bounded.substitute(argument, values)
+                return tuple(substitute(part, values) for part in argument)
+            return substitute(argument, values)
 
         arguments = tuple((key, put(argument)) for key, argument in self.arguments)
         return Implementation(self.name, arguments, self.options, self.departures, self.idle_steps)
@@ -86,6 +82,10 @@ def read_implementation(given: object, parameters: frozenset[str]) -> Implementa
             tuple(_lines(given.get("departures", ()))),
             _count(given.get("idle_steps", 0)),
         )
+        if not isinstance(found.name, str) or not _PATH.fullmatch(found.name):
+            raise DeclarationError(
+                f"name: {quote(found.name)} is not a class of a library; write it as torch.optim.AdamW"
+            )
         _check_names(found, parameters)
     except DeclarationError as error:
         raise error.within("implementation") from None

@@ -8,7 +8,6 @@ from typing import Self
 
 from sympy import Expr, Rational, Symbol
 
-from symmem.declaration import bounded
 from symmem.declaration.citation import Citation, read_citations
 from symmem.declaration.decays import NEVER_FADES
 from symmem.declaration.exact import exact_number
@@ -17,6 +16,7 @@ from symmem.declaration.implementation import Implementation, read_implementatio
 from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.names import check_family, check_line, check_optimizer_name, check_title, suggestion
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
+from symmem.declaration.substitution import substitute
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
@@ -151,7 +151,7 @@ class Optimizer:
 
 def _with_numbers(entry: str, expression: Expr, numbers: Mapping[Symbol, Rational]) -> Expr:
     try:
-        return bounded.substitute(expression, numbers)
+        return substitute(expression, numbers)
     except DeclarationError as error:
         raise error.within(entry) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import Expr
+from sympy import Expr, Product
 
 from symmem.algebra.atoms import MOMENTUM_NAME, momentum_symbol
 from symmem.declaration import hints
@@ -46,6 +46,9 @@ def check_symbols(optimizer: Optimizer, field: str, position: int, expression: E
     """Refuse a symbol that this field of momentum variable ``position`` cannot read."""
     own = _known_vectors(optimizer, field, position)
     known = own + [parameter.name for parameter in optimizer.parameters]
+    for index in sorted(each.limits[0][0].name for each in expression.atoms(Product)):
+        if index in known:
+            raise DeclarationError(f"prod: the index {index} is a parameter; rename the index")
     for name in sorted(symbol.name for symbol in expression.free_symbols):
         if name not in known:
             raise DeclarationError(_unknown_symbol(optimizer, field, position, name, known))

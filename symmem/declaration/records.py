@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 from sympy import Expr, Rational, S
 
-from symmem.declaration import bounded
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.names import check_name
 from symmem.declaration.parser import called_names, parse
+from symmem.declaration.substitution import plain
 from symmem.declaration.tex import check_latex, latex_of_name
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
@@ -129,7 +129,7 @@ class Momentum:
             if given is None:
                 raise DeclarationError(f"{part} is missing; {PARTS}")
             try:
-                object.__setattr__(self, part, formula(given))
+                object.__setattr__(self, part, formula(given, of_the_step=part == "b"))
             except DeclarationError as error:
                 raise error.within(part) from None
         if self.delay and self.beta != 0:
@@ -160,12 +160,15 @@ def _check_delay(momentum: Momentum) -> None:
         raise DeclarationError("start belongs to a delay; a sum over the past always starts empty: remove it")
 
 
-def formula(given: object) -> Expr:
-    """An expression of the language; opaque functions pass, since only the optimizer knows them."""
+def formula(given: object, *, of_the_step: bool = False) -> Expr:
+    """An expression of the language; opaque functions pass, since only the optimizer knows them.
+
+    ``of_the_step``: a number that depends on n and is not differentiated, where branches and products are allowed.
+    """
     if isinstance(given, str):
-        return parse(given, called_names(given))
+        return parse(given, called_names(given), of_the_step=of_the_step)
     if isinstance(given, (int, float, Decimal, Fraction)) and not isinstance(given, bool):
         return exact_number(given)
     if isinstance(given, Expr):
-        return bounded.plain(given)
+        return plain(given, of_the_step=of_the_step)
     raise DeclarationError(f'{quote(given)} is not an expression; write it as text, for example "0.9"')

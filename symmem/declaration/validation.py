@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Piecewise, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
@@ -18,6 +18,7 @@ from symmem.declaration.decays import check_decay, defaults_of
 from symmem.declaration.names import suggestion
 from symmem.declaration.readers import check_symbols
 from symmem.declaration.steps_without_value import check_factor
+from symmem.declaration.substitution import substitute
 from symmem.declaration.torch_checks import check_torch
 from symmem.errors import DeclarationError, quote
 
@@ -131,7 +132,7 @@ def _check_finite(optimizer: Optimizer, expression: Expr) -> None:
     """Refuse a denominator that vanishes everywhere: that is zero at every probe, as one may be unlucky."""
     for probe in _probes(optimizer):
         try:
-            bounded.substitute(expression, {**defaults_of(optimizer), **probe})
+            substitute(expression, {**defaults_of(optimizer), **probe})
             return
         except bounded.DivisionByZeroError as error:
             found = error
@@ -168,12 +169,12 @@ def _check_use(optimizer: Optimizer) -> None:
 
 def _vanishes(expression: Expr) -> bool:
     """Is it identically zero?  Structure first, then exact zeros at points in general position."""
-    if expression == 0 or expression.has(Abs, sign, AppliedUndef):
+    if expression == 0 or expression.has(Abs, sign, AppliedUndef, Piecewise):
         return bool(expression == 0)
     symbols = sorted(expression.free_symbols, key=str)
     try:
         return bool(symbols) and all(
-            bounded.substitute(expression, _general_point(symbols, seed)) == S.Zero for seed in (3, 4, 7, 11)
+            substitute(expression, _general_point(symbols, seed)) == S.Zero for seed in (3, 4, 7, 11)
         )
     except DeclarationError:
         return False

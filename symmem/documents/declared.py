@@ -7,8 +7,8 @@ from symmem.documents.columns import table, wrapped
 from symmem.documents.text_writer import TextWriter
 from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
 from symmem.notation.decimals import decimal, shown
+from symmem.notation.declared_latex import unicode_of
 from symmem.notation.statement import Letter
-from symmem.notation.symbols import unicode_of
 from symmem.notation.writable import Writable
 
 

@@ -14,7 +14,8 @@ from math import comb
 
 from sympy import Add, Expr, Integer, Max, Min, Symbol
 
-from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.atoms import AGO, PAST, STEP
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Binomials, Kernel, Number
@@ -133,6 +134,17 @@ class Composition(Kernel):
         """The outer kernel looks at what the inner one makes of the values."""
         deeper = Symbol(f"{index.name}{self.depth}")
         return self.outer.looked(lambda r: self.inner.looked(value, r, deeper), n, index)
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """The outer kernel looks i steps back, the inner one j further: ``value(i + j)``; i has an index of its own."""
+        back, further = Symbol("i"), Symbol(f"k{self.depth}")
+        inside = self.inner.limit_applied(lambda j: value(back + j)).xreplace({AGO: further})
+        return self.outer.limit_applied(lambda i: inside.xreplace({back: i}))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """Where both have one sign, and the inner factor does not change its own with the step."""
+        steady = STEP not in self.inner.scale(STEP).free_symbols
+        return steady and self.outer.has_one_sign(ranges) and self.inner.has_one_sign(ranges)
 
     def factorial_moment(self, j: int) -> Expr:
         """``f_j = sum_{i=0..j} f_i(c1) f_{j-i}(c2)``, without binomials (mathematics.md section 9)."""

@@ -12,9 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sympy import Expr, S, Symbol
+from sympy import Expr, S, Sum, Symbol
 
-from symmem.algebra.atoms import STEP
+from symmem.algebra.atoms import AGO, STEP
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.realisation import Realisation, overlap_of
@@ -98,6 +99,18 @@ class Kernel(ABC):
     @abstractmethod
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{k=0..n} k^j c(n, k)``; ``0^0 = 1``."""
+
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_{k=0..n} c(n, k) value(k)`` for a vector that depends on the lag k."""
+        return Sum(self.weight(n, AGO) * value(AGO), (AGO, 0, n))
+
+    @abstractmethod
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_{k>=0} c(k) value(k)`` in the limit."""
+
+    @abstractmethod
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """Whether it is known that no two weights have different signs, for all values of the parameters."""
 
     @abstractmethod
     def factorial_moment(self, j: int) -> Expr:

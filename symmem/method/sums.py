@@ -14,9 +14,9 @@ from functools import lru_cache
 from sympy import Add, Expr, Integer, Max, Min, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
-from symmem.algebra.eventually import late_form
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
+from symmem.algebra.late_form import late_form
 from symmem.algebra.sums import definite_sum
 
 MOST_EARLY_STEPS = 4

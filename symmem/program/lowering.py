@@ -18,18 +18,22 @@ from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
+from symmem.program.straight import straight_formulas
 
 Pair = tuple[Expr | Missing, Expr | Missing]
 
 
 def lower(derivation: Derivation) -> Program:
-    """The routines memoryless, correction and step; the modified losses with what belongs to them where they exist."""
+    """The routines memoryless, correction, step and straight (order 1); the modified losses where they exist."""
     finite, limit = formulas(derivation)
     found = {
         "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
         "correction": Variants(_lowered(finite[1]), _lowered(limit[1])),
         "step": Variants(_lowered(_step(*finite)), _lowered(_step(*limit))),
     }
+    if derivation.order == 1:
+        finite_line, limit_line = straight_formulas(derivation)
+        found["straight"] = Variants(_lowered(finite_line), _lowered(limit_line))
     loss = _modified_loss(derivation)
     inside = derivation.gradient_map_loss
     if inside is not None:

@@ -40,6 +40,7 @@ TITLES = {
     "n": [
         "Memoryless iteration",
         "Limit of many steps",
+        "Straight-line history",
         "Modified loss",
         "Modified equation",
         "Start",
@@ -48,6 +49,7 @@ TITLES = {
     ],
     "limit": [
         "Limit of many steps",
+        "Straight-line history",
         "Modified loss",
         "Modified equation",
         "Start",
@@ -227,7 +229,8 @@ def test_each_thing_is_computed_once(
 
 def test_the_settled_parts_are_those_of_the_limit() -> None:
     account = account_of(symmem.derive("adamw"), "limit")
-    assert {Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START} == SETTLED
+    parts = {Part.LIMIT, Part.STRAIGHT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START}
+    assert parts == SETTLED
     assert account.iteration is None
     assert isinstance(account.modified_loss, ModifiedLoss)
     assert isinstance(account_of(symmem.derive("lion-k")).modified_loss, Obstruction)

@@ -22,10 +22,12 @@ from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, 
 from symmem.documents.paper.compilation import typeset_document
 from symmem.documents.paper.escaping import typeset as tex_text
 from symmem.documents.paper.fragment import latex_fragment
-from symmem.documents.paper.macros import MACROS
+from symmem.documents.paper.macros import MACROS, PAPER
 from symmem.documents.paper.section import PARTS, macros_file, paper_section, standalone
-from symmem.notation.latex import latex_lines
-from symmem.notation.tex_size import width
+from symmem.notation.declared_latex import declared
+from symmem.notation.latex import lines
+from symmem.notation.latex_symbols import LatexSpeller
+from symmem.notation.macros import Macros
 
 PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{lmodern,amsmath,amssymb,amsthm,booktabs,longtable,cleveref}"
 NASTY = r"A&B 100% of #1_{x}^2 ~$\alpha$ <é, Ł, ß, β, 中> \end{document}"
@@ -100,28 +102,44 @@ def test_the_comparison_fits() -> None:
     assert complaints(document(symmem.compare(FIRST).to_latex())) == []
 
 
+def widths_in_print(sources: list[str]) -> list[float]:
+    """The widths that TeX finds, in ems."""
+    boxes = [rf"\setbox0\hbox{{$\displaystyle {line}$}}\typeout{{width \the\wd0}}" for line in sources]
+    log = typeset_document(document("\n".join(boxes)), {}).log
+    measured = [float(found[1]) / 10 for found in re.finditer(r"width (-?[\d.]+)pt", log)]
+    assert len(measured) == len(sources)
+    return measured
+
+
 def test_the_model_of_widths_is_that_of_tex() -> None:
     """No line is wider in print than the model says, by more than 2%; on the whole it is within 5%."""
-    lines = set()
+    known = {}
     for name in ("heavyball", "nesterov", "rmsprop", "adam-torch", "adamw", "lion", "lion-k"):
         optimizer = load(name)
         derivation = symmem.derive(optimizer, 2)
         for value in (derivation.F, derivation.M, *derivation.coefficients, *derivation.modified_equation):
-            lines |= set(
-                latex_lines(value, names=optimizer.symbols, functions=optimizer.function_symbols, ems=28)
-            )
-    wide = sorted(line for line in lines if width(line) > 8)
-    boxes = [
-        rf"\setbox0\hbox{{$\displaystyle {line}$}}\typeout{{width {number} \the\wd0}}"
-        for number, line in enumerate(wide)
-    ]
-    log = typeset_document(document("\n".join(boxes)), {}).log
-    measured = {int(m[1]): float(m[2]) / 10 for m in re.finditer(r"width (\d+) ([\d.]+)pt", log)}
-    assert len(measured) == len(wide) > 150
-    ratios = [width(line) / measured[number] for number, line in enumerate(wide)]
+            for macros in (Macros(), PAPER):
+                speller = LatexSpeller(optimizer.symbols, optimizer.function_symbols, macros=macros)
+                known |= {line.source: line.size for line in lines(value, speller, 28) if line.size > 8}
+    measured = widths_in_print(list(known))
+    ratios = [size / in_print for size, in_print in zip(known.values(), measured, strict=True)]
+    assert len(ratios) > 300
     assert min(ratios) > 0.98
     assert 1 < sum(ratios) / len(ratios) < 1.05
-    assert max(measured.values()) < 28.2
+    assert max(measured) < 28.2
+
+
+DECLARED = [
+    r"\beta_1", r"\hat{\beta}^{2}", r"\mathrm{weight\_decay}", r"\nabla\mathcal{K}", r"\rho_{12}^{3}",
+    r"\frac{a + b}{c}", r"\sqrt{x_1}",
+    r"\lVert w \rVert_{2}^{2}", r"\max(a, b)", r"\boldsymbol{W}_{ij}", r"\overline{m}'",
+    r"a^{x + y - z}", r"\text{warm up}",
+]  # fmt: skip
+
+
+def test_declared_symbols_are_as_wide_as_tex_finds() -> None:
+    for latex, in_print in zip(DECLARED, widths_in_print(DECLARED), strict=True):
+        assert 0.97 * in_print < declared(latex, 0).width < 1.4 * in_print + 0.2, latex
 
 
 def declaration(**changes: str) -> str:

@@ -17,7 +17,7 @@ from truth import FIRST, FUNCTIONS, LOSS, LR, THETA, literal_of, load, number_of
 from symmem.algebra.atoms import GRAD, PAST, STEP, contraction, total
 from symmem.algebra.atoms import LR as RATE
 from symmem.algebra.atoms import THETA as POINT
-from symmem.algebra.results import Advice, Missing
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
@@ -122,9 +122,20 @@ def test_a_product_for_every_past_step_cannot_be_given() -> None:
     past = Sum(beta**PAST * contraction(tanh(beta**PAST * GRAD)), (PAST, 0, STEP - 1))
     limit = SimpleNamespace(F=update, M=settled)
     made = lower_products(
-        cast(Derivation, SimpleNamespace(optimizer=optimizer, order=1, F=update, M=past, limit=limit))
+        cast(
+            Derivation,
+            SimpleNamespace(
+                optimizer=optimizer,
+                order=1,
+                F=update,
+                M=past,
+                limit=limit,
+                straight=Missing(Sentence.of("no line")),
+                limit_straight=update,
+            ),
+        )
     )
-    assert set(made.routines) == {"memoryless", "direction1", "correction", "step"}
+    assert set(made.routines) == {"memoryless", "direction1", "correction", "step", "straight"}
     for name, variants in made.routines.items():
         assert isinstance(variants.limit, Routine), name
         assert isinstance(variants.finite, Missing), name

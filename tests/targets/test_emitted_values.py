@@ -20,7 +20,6 @@ from truth import FIRST, LR
 from symmem.targets.registry import TARGETS
 
 TOLERANCE = {np.float64: 3e-13, np.float32: 2e-5}
-FUNCTIONS = ("memoryless", "correction", "step")
 
 
 @cache
@@ -42,7 +41,7 @@ def numpy_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Val
         function: getattr(module, function)(
             theta, *probe.calls(name, order, function), **keywords(name, function, n)
         )
-        for function in FUNCTIONS
+        for function in probe.functions(order)
     }
 
 
@@ -56,7 +55,8 @@ def torch_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Val
         function: getattr(module, function)(
             point, *map(as_tensors, probe.calls(name, order, function)), **keywords(name, function, n)
         ).numpy()
-        for function in FUNCTIONS
+        for function in probe.functions(order)
+        if hasattr(module, function)
     }
 
 
@@ -68,7 +68,7 @@ def jax_functions(
         function: getattr(module, function)(
             point, *jax_probe.calls(name, order, function), **keywords(name, function, step)
         )
-        for function in FUNCTIONS
+        for function in probe.functions(order)
     }
 
 

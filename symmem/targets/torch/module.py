@@ -6,13 +6,13 @@ The class is for one process; :mod:`.with_runtime` writes the module that stands
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
 from symmem.errors import DerivationError
 from symmem.program.lowering import lower
-from symmem.program.program import Need
+from symmem.program.program import Need, Program
 from symmem.targets.python.layout import INDENT, WIDTH
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
@@ -48,7 +48,7 @@ class EmittedClass:
 
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
-    program = lower(derivation)
+    program = without_line(lower(derivation))
     writer = tensor_writer(program)
     found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
@@ -67,6 +67,12 @@ def torch_module(derivation: Derivation) -> str:
         "given_functions": given_functions(functions),
     }
     return python_module(derivation, program, TARGET, writer, values)
+
+
+def without_line(program: Program) -> Program:
+    """The program without the straight-line history, which the class does not have yet."""
+    kept = {name: routine for name, routine in program.routines.items() if name != "straight"}
+    return replace(program, routines=kept)
 
 
 def settings(arguments: Sequence[Spelled]) -> Lines:

@@ -21,7 +21,9 @@ _DERIVATIVE = re.compile(r"d[0-9]+")
 _INDEX = re.compile(r"[qrs][1-9][0-9]*")
 """The indices of sums over past steps inside one another."""
 
-_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod Abs Sum"
+_IN_FORMULAS = (
+    "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum"
+)
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})
 """What emitted functions take beside the parameters, by these names; all other names in emitted code yield."""

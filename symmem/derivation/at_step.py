@@ -54,6 +54,9 @@ def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
     missing = unsettled(method)
     if missing is not None:
         return missing
+    if method.rate is not None:
+        reason = f"{method.name}: beyond order 2 a given step is known for a constant learning rate alone"
+        return Missing(Sentence.of(reason), (Advice.LIMIT, Sentence.of("ask for order 2")))
     one = merged(method)
     if not (method.is_settled or (one.is_linear and len(one.channels) == 1)):
         reason = (

@@ -1,7 +1,7 @@
 """First order at step n for a cascade, in which a g reads momentum variables (mathematics.md section 9).
 
     delta_l(r) = sum_{j=0..r} c_l(r, j) ( D_theta g_l[D_{n-r+j}] + sum_q D_{m_q} g_l[delta_q(r-j)] ),     r <= n
-    D_i = sum_{s=n-i..n-1} F^(s),           M^(n) = h sum_l d_l Phi[delta_l(n)]
+    D_i = sum_{s=n-i..n-1} rate(s) F^(s),           M^(n) = h sum_l d_l Phi[delta_l(n)]
 
 with derivatives of g_l at the frozen point of step r - j, of Phi at that of step n.  Where nothing that is read
 depends on the step, the sums are those of :mod:`.paths`; else they are written out, and every past step has its own
@@ -54,7 +54,7 @@ def _written_out(method: Method) -> tuple[Expr, ...]:
     past = _Past(method)
     parts = []
     for channel in method.channels:
-        if derivative(method.phi, {channel.symbol: S.One}) == 0:
+        if channel.symbol not in method.phi.free_symbols:
             continue
         moved = past.deviation(channel, STEP, 1)
         if moved != 0:
@@ -69,7 +69,7 @@ class _Past:
     def __init__(self, method: Method) -> None:
         self._method = method
         self.point = frozen_point(method, gains(method))
-        self._update = frozen_update(method, gains(method))
+        self._update = method.rate_at(STEP) * frozen_update(method, gains(method))
 
     def deviation(self, channel: Channel, step: Expr, depth: int) -> Expr:
         """``delta_l(step)``; ``depth`` counts the sums around it, whose indices are others."""
@@ -94,7 +94,7 @@ class _Past:
         return collect(substituted(expression, point), self._method.numbers)
 
     def _way(self, step: Expr) -> Expr:
-        """``sum_{s=step..n-1} F^(s)``: from theta_n back to the iterate of that step."""
+        """``sum_{s=step..n-1} rate(s) F^(s)``: from theta_n back to the iterate of that step."""
         if step == STEP:
             return S.Zero
         if STEP not in self._update.free_symbols:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, S
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
@@ -41,6 +41,11 @@ def limit_gains(method: Method) -> Gains:
     return tuple(method.numbers.tidy(channel.kernel.limit_gain) for channel in method.channels)
 
 
+def settled_rate(method: Method) -> Expr:
+    """The limit of the rate, asked where it exists; 1 where there is no schedule."""
+    return S.One if method.rate is None else present(method.rate.settled)
+
+
 def unsettled(method: Method) -> Missing | None:
     """Why there is no limit n -> infinity; None where there is one."""
     for position, channel in enumerate(method.channels, start=1):
@@ -54,6 +59,16 @@ def unsettled(method: Method) -> Missing | None:
 def frozen_update(method: Method, values: Gains) -> Expr:
     """``Phi(gamma_1 g_1, ..., gamma_L g_L)``: the update on a constant history."""
     return at_frozen_point(method.phi, method, values)
+
+
+def is_steady(method: Method) -> bool:
+    """Whether ``F^(s) = F`` at every step: no gain depends on it, or the gains cancel, as where Phi has degree 0."""
+    return method.is_settled or STEP not in frozen_update(method, gains(method)).free_symbols
+
+
+def is_steady_step(method: Method) -> bool:
+    """Whether every step on a constant history is the same: F is, and so is the rate."""
+    return is_steady(method) and (method.rate is None or method.rate.is_constant)
 
 
 def at_frozen_point(expression: Expr, method: Method, values: Gains) -> Expr:

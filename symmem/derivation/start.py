@@ -18,17 +18,25 @@ from symmem.algebra.results import Advice, Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.settling import settles
 from symmem.algebra.sums import in_vanishing_powers
-from symmem.derivation.gains import frozen_update, gains, limit_gains, unsettled
+from symmem.derivation.gains import (
+    frozen_update,
+    gains,
+    is_steady,
+    is_steady_step,
+    limit_gains,
+    settled_rate,
+    unsettled,
+)
 from symmem.derivation.history import past_terms
 from symmem.method.method import Method
 
 
 def shift(method: Method) -> Expr:
-    """``d_1``, all at theta_0; 0 where no gain depends on the step (bias correction)."""
-    if method.is_settled:
+    """``d_1``, all at theta_0; 0 where the step does not depend on n (bias correction, degree 0)."""
+    if is_steady_step(method):
         return S.Zero
     scalars = method.numbers
-    remaining = [frozen_update(method, limit_gains(method))]
+    remaining = [settled_rate(method) * frozen_update(method, limit_gains(method))]
     closed, open_ = [], []
     for term in past_terms(method):
         scalar, vector = split_scalar(term)
@@ -69,13 +77,21 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
 def unsummable(method: Method) -> Missing | None:
     """Why there is no shift: it exists where every gain settles exponentially fast; ``1/(n+1)`` does not."""
     missing = unsettled(method)
-    if missing is not None or method.is_settled:
+    if missing is not None or is_steady_step(method):
         return missing
     scalars = method.numbers
+    limit = partial(known_limit, scalars=scalars)
+    if method.rate is not None and isinstance(method.rate.settled, Missing):
+        return method.rate.settled
+    if method.rate is not None and not settles(method.rate.factor, STEP, method.ranges, limit):
+        words = " is not known to settle exponentially fast, so the limit form has no start-up shift"
+        return Missing(Sentence.of(f"{method.name}: the rate ", method.rate.factor, words), (Advice.FINITE,))
+    if is_steady(method):
+        return None
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
         difference = scalars.field.read(now - settled)
         decays = None if difference is None else _decays(difference, scalars)
-        if decays or settles(now, STEP, method.ranges, partial(known_limit, scalars=scalars)):
+        if decays or settles(now, STEP, method.ranges, limit):
             continue
         place = f"{method.name}: momentum {position}: the gain "
         verb = " is not known to" if decays is None else " does not"

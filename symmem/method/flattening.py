@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr
 
 from symmem.algebra.atoms import STEP, is_scalar
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
 from symmem.method.composition import Composition
@@ -39,7 +39,7 @@ def _in_one_memory(channel: Channel, above: list[Channel], scalars: Scalars) -> 
     """The channel with the kernel that it has in all, where its g is linear in what it reads; else itself."""
     read = [other for other in above if other.symbol in channel.g.free_symbols]
     symbols = {other.symbol for other in above}
-    slopes = [derivative(channel.g, {other.symbol: S.One}) for other in read]
+    slopes = [slope_in(channel.g, other.symbol) for other in read]
     if not read or not all(is_scalar(slope) for slope in slopes):
         return channel
     if any(other.g.free_symbols & symbols for other in read):

@@ -67,6 +67,10 @@ class Instant(Scaled):
         """``settled [k = 0]``."""
         return self.factorial_moment(k)
 
+    def limit_tail(self, j: Expr) -> Expr:  # noqa: ARG002
+        """0."""
+        return S.Zero
+
     def transform(self, z: Expr) -> Expr:  # noqa: ARG002
         """``W(z) = settled``."""
         return self.limit_scale

@@ -132,6 +132,10 @@ class Kernel(ABC):
     def limit_weight(self, k: int) -> Expr:
         """``c(k)``: the weight of the value k steps ago, in the limit."""
 
+    def limit_tail(self, j: Expr) -> Expr | None:  # noqa: ARG002
+        """``sum_{k>=j} c(k)`` for a symbol j >= 1, in the limit; None where it has no formula."""
+        return None
+
     @abstractmethod
     def realisation(self) -> Realisation:
         """The linear recursion that computes m as the method runs."""

@@ -99,6 +99,12 @@ class Mixture(Kernel):
         """``sum_i c_i(k)``."""
         return Add(*(part.limit_weight(k) for part in self.parts))
 
+    def limit_tail(self, j: Expr) -> Expr | None:
+        """Tails add up."""
+        tails = [part.limit_tail(j) for part in self.parts]
+        known = [tail for tail in tails if tail is not None]
+        return Add(*known) if len(known) == len(tails) else None
+
     def transform(self, z: Expr) -> Expr:
         """``sum_i W_i(z)``."""
         return Add(*(part.transform(z) for part in self.parts))

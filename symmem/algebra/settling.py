@@ -18,7 +18,7 @@ from sympy import Add, Expr, Integer, Mul, Pow, Product, Rational, Symbol, exp
 from symmem.algebra.eventual import Limit, eventually
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
-from symmem.algebra.intervals import BETWEEN_POLES
+from symmem.algebra.intervals import BETWEEN_POLES, UNIT
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.signs import is_nonzero, is_positive
 from symmem.algebra.where import where
@@ -81,7 +81,10 @@ def _exponential(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> B
         return Behaviour.FADING if negative else None
     if positive and bounds(base, ranges).is_within_unit:
         return Behaviour.FADING
-    return Behaviour.FADING if negative and bounds(1 / base, ranges).is_within_unit else None
+    if negative and bounds(1 / base, ranges).is_within_unit:
+        return Behaviour.FADING
+    # (-1)**n stays bounded.
+    return Behaviour.TAME if positive and bounds(base, ranges).within(UNIT) else None
 
 
 def _power(scalar: Expr, parts: Sequence[Behaviour], ranges: Ranges, limit: Limit) -> Behaviour | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from sympy import Add, Expr, Integer
+from sympy import Add, Expr, Integer, Sum
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
@@ -27,6 +27,7 @@ from symmem.derivation.start import shift, unsummable
 from symmem.derivation.straight import straight_limit, straight_update, without_line
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
+from symmem.method.merging import merged
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
 from symmem.records import record
@@ -86,6 +87,11 @@ class Derivation:
             return self.F
         if self.order > 2:
             reason = f"{self.method.name}: symbolic n is known to order 2, not {self.order}"
+            return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
+        if self.order == 2 and merged(self.method).is_cascade:
+            reason = (
+                f"{self.method.name}: a g reads momentum variables: symbolic n is known to order 1, not 2"
+            )
             return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
         first = finite_correction(self.method)
         whole = first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
@@ -200,6 +206,9 @@ class Derivation:
         if self._unshifted is not None:
             return self._unshifted
         first = shift(self.method)
+        if self.order > 1 and isinstance(self.F, Expr) and self.F.has(Sum):
+            reason = f"{self.method.name}: on a constant history a g reads values that depend on the step: "
+            return Missing(Sentence.of(reason + "the start is known to order 1"), (Advice.FINITE,))
         found = (first,) if self.order == 1 else (first, second_shift(self.method))
         return guarded(f"{self.method.name}: the start", found, found)
 
@@ -261,12 +270,7 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
-    method = method_of(optimizer)
-    if method.is_cascade:
-        raise DerivationError(
-            f"{method.name}: a g that reads momentum variables is declared, but not derived yet"
-        )
-    return Derivation(method, order)
+    return Derivation(method_of(optimizer), order)
 
 
 def _finite_loss(method: Method, verdict: Verdict) -> Verdict:

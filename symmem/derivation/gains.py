@@ -13,6 +13,7 @@ from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Advice, Missing, Sentence, present
+from symmem.method.frozen import frozen_values
 from symmem.method.method import Method
 
 Gains = tuple[Expr, ...]
@@ -72,5 +73,9 @@ def is_steady_step(method: Method) -> bool:
 
 def at_frozen_point(expression: Expr, method: Method, values: Gains) -> Expr:
     """An expression in m_1, ..., m_L with ``m_l = gamma_l g_l`` put in; see :mod:`.singular` for its poles."""
-    point = {c.symbol: gain * c.g for gain, c in zip(values, method.channels, strict=True)}
-    return collect(substituted(expression, point), method.numbers)
+    return collect(substituted(expression, frozen_point(method, values)), method.numbers)
+
+
+def frozen_point(method: Method, values: Gains) -> dict[Expr, Expr]:
+    """``m_l = gamma_l g_l`` by its symbol; in a cascade as :mod:`symmem.method.frozen` says."""
+    return frozen_values(method.channels, values, method.numbers)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from sympy import Add, Expr, S, Sum, oo
+from sympy import Add, Expr, Integer, Max, Min, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
+from symmem.algebra.late_form import late_form
 from symmem.algebra.limits import known_limit, scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
@@ -55,6 +56,10 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
     """``sum_{s>=0} (settled - scalar(s))`` for a scalar that settles exponentially fast."""
     if PAST not in scalar.free_symbols:
         return S.Zero
+    late = late_form(scalar, PAST) if scalar.has(Min, Max) else None
+    if late is not None:
+        early = [(late[0] - scalar).xreplace({PAST: Integer(step)}) for step in range(late[1])]
+        return Add(_summed(late[0], settled, scalars), *early)
     pieces = scalars.pieces(scalar)
     if pieces is None:
         return Sum(settled - scalar, (PAST, 0, oo))

@@ -38,6 +38,9 @@ EXPANSION = Sentence.of("take the expansion, F + M")
 
 def without_line(method: Method) -> Missing | None:
     """Why a channel has no line: its weights may add up to ``sum_k k c(n, k) = 0``; None where all have one."""
+    if method.is_cascade:
+        words = "a g reads momentum variables, whose values along a straight line are not known"
+        return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
     if method.is_even:
         return None  # V = F needs no denominator
     for channel in remembering(method):

@@ -35,6 +35,10 @@ class Instant(Scaled):
         """``factor(n)``."""
         return self.scale(n)
 
+    def looks_at(self, n: Expr) -> Expr:
+        """n itself."""
+        return n
+
     def tail(self, n: Expr, s: Expr) -> Expr:  # noqa: ARG002
         """0: no past step is seen."""
         return S.Zero

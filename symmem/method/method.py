@@ -14,10 +14,12 @@ from sympy import Add, Expr, Symbol
 
 from symmem.algebra.atoms import STEP, TOTAL, Kind, is_scalar, kind
 from symmem.algebra.directional import slope_in
+from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
 from symmem.declaration.interval import Interval
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter, VectorFunction
+from symmem.method.frozen import frozen_values
 from symmem.method.kernel import Kernel
 from symmem.method.numbers import scalars_of
 from symmem.method.rate import Rate, rate_at, rate_expressions
@@ -120,8 +122,14 @@ class Method:
 
     @cached_property
     def is_settled(self) -> bool:
-        """Whether no gain depends on n; then ``F^(s) = F`` for every s (bias correction)."""
-        gains = (self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels)
+        """Whether no gain depends on n; then ``F^(s) = F`` for every s (bias correction).
+
+        In a cascade: whether no frozen value does; ``(grad - m1)**2`` is 0 whatever the gain.
+        """
+        gains = [self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels]
+        if self.is_cascade:
+            values = frozen_values(self.channels, gains, self.numbers).values()
+            return all(STEP not in collect(value, self.numbers).free_symbols for value in values)
         return all(STEP not in gain.free_symbols for gain in gains)
 
     @cached_property

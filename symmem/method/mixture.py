@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr, S, Symbol
 
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
@@ -66,6 +66,10 @@ class Mixture(Kernel):
     def gain(self, n: Expr) -> Expr:
         """``sum_i gain_i(n)``."""
         return Add(*(part.gain(n) for part in self.parts))
+
+    def looked(self, value: Callable[[Expr], Expr], n: Expr, index: Symbol) -> Expr:
+        """The sum of what the parts make of the values."""
+        return Add(*(part.looked(value, n, index) for part in self.parts))
 
     def tail(self, n: Expr, s: Expr) -> Expr:
         """``sum_i tail_i(n, s)``."""

@@ -246,10 +246,25 @@ class Scalars:
         if scalar not in self._tidied:
             pieces = self.pieces(scalar)
             if pieces is None:
-                self._tidied[scalar] = self._tidied_in_wider_field(scalar)
+                beside = self._tidied_beside_symbols(scalar)
+                self._tidied[scalar] = self._tidied_in_wider_field(scalar) if beside is None else beside
             else:
                 self._tidied[scalar] = Add(*(self.write(piece) for piece in pieces))
         return self._tidied[scalar]
+
+    def _tidied_beside_symbols(self, scalar: Expr) -> Expr | None:
+        """With powers of symbols that the field has not, such as h, left in front; None where that is not all."""
+        outside = [factor for factor in Mul.make_args(scalar) if self._is_foreign(factor)]
+        inside = Mul(*(factor for factor in Mul.make_args(scalar) if factor not in outside))
+        pieces = self.pieces(inside) if outside else None
+        written = [] if pieces is None else [self.write(piece) for piece in pieces]
+        if not written or any(isinstance(piece, Add) for piece in written):
+            return None  # a sum, whose numbers would go in front of it and not of the symbols
+        return Add(*(Mul(*outside, piece) for piece in written))
+
+    def _is_foreign(self, factor: Expr) -> bool:
+        base, exponent = factor.as_base_exp()
+        return isinstance(base, Symbol) and exponent.is_Integer and self.field.read(base) is None
 
     def _tidied_in_wider_field(self, scalar: Expr) -> Expr:
         """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""

@@ -10,7 +10,6 @@ of terms over one denominator.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field as entry
 from functools import cached_property
 from itertools import product
 
@@ -19,10 +18,13 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
-from symmem.algebra.ranges import Ranges
+from symmem.algebra.head import Head
+from symmem.algebra.intervals import Interval
+from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
+from symmem.algebra.symbols import JVP_NAME
 from symmem.records import record
 
 LEAST_SPLIT_DECAYS = 3
@@ -38,8 +40,26 @@ class Scalars:
 
     field: ExponentialField
     vanishing: frozenset[Expr]
-    ranges: Ranges = entry(default_factory=dict, compare=False, repr=False)
+    intervals: tuple[tuple[Expr, Interval], ...] = ()
     """Where the parameters lie."""
+    degrees: tuple[tuple[str, Rational], ...] = ()
+    """The degrees of homogeneity that were declared for open functions."""
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The interval of each parameter."""
+        return dict(self.intervals)
+
+    def is_positive(self, scalar: Expr) -> bool:
+        """Whether it is above zero for all parameters in their ranges."""
+        return bounds(scalar, self.ranges).is_positive
+
+    def degree(self, function: Expr, head: Head) -> Rational | None:
+        """The degree of homogeneity of a function, all operands scaled; None where it has none."""
+        if head.degree is not None:
+            return head.degree
+        match = JVP_NAME.fullmatch(function.func.__name__)
+        return dict(self.degrees).get(match.group(1) if match else function.func.__name__)
 
     @cached_property
     def _tidied(self) -> dict[Expr, Expr]:
@@ -270,7 +290,7 @@ class Scalars:
         """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""
         powers = [base**index for base in self.field.bases for index in self.field.indices]
         field = exponential_field([*self.field.constants, *powers, scalar], self.field.indices)
-        wider = Scalars(field, self.vanishing, self.ranges)
+        wider = Scalars(field, self.vanishing, self.intervals, self.degrees)
         pieces = wider.pieces(scalar) if field != self.field else None
         return scalar if pieces is None else Add(*(wider.write(piece) for piece in pieces))
 

@@ -13,7 +13,7 @@ from sympy import Abs, Expr, Integer, Piecewise, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
-from symmem.declaration import bounded, hints
+from symmem.declaration import bounded, hints, tensor_calls
 from symmem.declaration.decays import check_decay, defaults_of
 from symmem.declaration.names import suggestion
 from symmem.declaration.readers import check_symbols
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from symmem.declaration.optimizer import Optimizer
 
 MAX_MOMENTUM = 64
+_TENSOR_NAMES = frozenset({*tensor_calls.FUNCTIONS, "total"})
+"""The functions of tensors, and what the global ones are written with."""
 FIELDS = ("g", "beta", "b")
 """The expressions of a momentum variable."""
 
@@ -105,11 +107,15 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+        if name in _TENSOR_NAMES:
+            _check_tensor_call(field, name, atom)
+            continue
         if name not in known and name in hints.CALLS:
             raise DeclarationError(f"{name} {hints.CALLS[name]}")
         if name not in known:
-            listed = ", ".join([*bounded.FUNCTIONS, *known])
-            hint = suggestion(name, [*bounded.FUNCTIONS, *known]) or "; or declare it in [functions]"
+            known = [*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *known]
+            listed = ", ".join(known)
+            hint = suggestion(name, known) or "; or declare it in [functions]"
             raise DeclarationError(f"unknown function {quote(name)}; known are {listed}{hint}")
         if field in ("b", "beta"):
             raise DeclarationError(
@@ -119,6 +125,13 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
             raise DeclarationError(
                 f"the function {name} takes one vector; give it theta, grad or a momentum variable"
             )
+
+
+def _check_tensor_call(field: str, name: str, atom: AppliedUndef) -> None:
+    if field in ("b", "beta"):
+        raise DeclarationError(f"{name} is a function of vectors and {field} is a scalar; use it in g or phi")
+    if all(is_scalar(argument) for argument in atom.args):
+        raise DeclarationError(f"{name} takes vectors; give it theta, grad or a momentum variable")
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:

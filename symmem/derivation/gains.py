@@ -55,6 +55,11 @@ def frozen_update(method: Method, values: Gains) -> Expr:
     return at_frozen_point(method.phi, method, values)
 
 
+def is_steady(method: Method) -> bool:
+    """Whether ``F^(s) = F`` at every step: no gain depends on it, or the gains cancel, as where Phi has degree 0."""
+    return method.is_settled or STEP not in frozen_update(method, gains(method)).free_symbols
+
+
 def at_frozen_point(expression: Expr, method: Method, values: Gains) -> Expr:
     """An expression in m_1, ..., m_L with ``m_l = gamma_l g_l`` put in; see :mod:`.singular` for its poles."""
     point = {c.symbol: gain * c.g for gain, c in zip(values, method.channels, strict=True)}

@@ -13,7 +13,7 @@ from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.rational import Quotient
 from symmem.algebra.scalars import Scalars, merge
-from symmem.derivation.gains import frozen_update, gains
+from symmem.derivation.gains import frozen_update, gains, is_steady
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 
@@ -51,10 +51,10 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
 def past_terms(method: Method) -> tuple[Expr, ...]:
     """``F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
 
-    Where no gain depends on the step, F stays one term: its memory needs one product with the Hessian.
+    Where F does not depend on the step, it stays one term: its memory needs one product with the Hessian.
     """
     update = frozen_update(method, gains(method))
-    if method.is_settled:
+    if is_steady(method):
         return (update,)
     return terms_of(distribute(update.xreplace({STEP: PAST})))
 

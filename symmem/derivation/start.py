@@ -17,14 +17,14 @@ from symmem.algebra.results import Advice, Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.settling import settles
 from symmem.algebra.sums import in_vanishing_powers
-from symmem.derivation.gains import frozen_update, gains, limit_gains, unsettled
+from symmem.derivation.gains import frozen_update, gains, is_steady, limit_gains, unsettled
 from symmem.derivation.history import past_terms
 from symmem.method.method import Method
 
 
 def shift(method: Method) -> Expr:
-    """``d_1``, all at theta_0; 0 where no gain depends on the step (bias correction)."""
-    if method.is_settled:
+    """``d_1``, all at theta_0; 0 where F does not depend on the step (bias correction, degree 0)."""
+    if is_steady(method):
         return S.Zero
     scalars = method.numbers
     remaining = [frozen_update(method, limit_gains(method))]
@@ -64,7 +64,7 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
 def unsummable(method: Method) -> Missing | None:
     """Why there is no shift: it exists where every gain settles exponentially fast; ``1/(n+1)`` does not."""
     missing = unsettled(method)
-    if missing is not None or method.is_settled:
+    if missing is not None or is_steady(method):
         return missing
     scalars = method.numbers
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):

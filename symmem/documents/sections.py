@@ -117,7 +117,7 @@ def _start_section(start: StartShift | Missing | None) -> Section | None:
     if not isinstance(start, StartShift):
         return start if start is None else absent(title, start)
     if not start.is_shifted:
-        return Section(title, ("The limit form starts at ", origin, " itself: no gain depends on ", N, "."))
+        return Section(title, ("The limit form starts at ", origin, " itself: F does not depend on ", N, "."))
     place = added(origin, series("d", range(1, len(start.shifts) + 1)))
     lead = ("The limit form starts at ", place, ", all taken at ", origin, ".")
     return Section(title, lead, _numbered("d", start.shifts, 1))

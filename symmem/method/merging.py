@@ -16,7 +16,7 @@ from functools import lru_cache
 from sympy import Expr, S, sign
 
 from symmem.algebra.atoms import STEP, is_scalar
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
 from symmem.method.instant import Instant
@@ -62,7 +62,7 @@ def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr
 
     The slopes tell, but for functions that jump: a sign has the slope zero and depends on its argument all the same.
     """
-    slopes = [derivative(phi, {channel.symbol: S.One}) for channel in (first, other)]
+    slopes = [slope_in(phi, channel.symbol) for channel in (first, other)]
     if 0 in slopes or first.g.is_Number:
         return None
     factor = collect(slopes[1] / slopes[0], scalars)

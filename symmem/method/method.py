@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
-from sympy import Add, Expr, S, Symbol
+from sympy import Add, Expr, Symbol
 
-from symmem.algebra.atoms import STEP, Kind, is_scalar, kind
-from symmem.algebra.directional import derivative
+from symmem.algebra.atoms import STEP, TOTAL, Kind, is_scalar, kind
+from symmem.algebra.directional import slope_in
 from symmem.algebra.scalars import Scalars
 from symmem.declaration.interval import Interval
 from symmem.declaration.optimizer import Optimizer
@@ -66,7 +66,7 @@ class Method:
         declared: Declared | None = None,
     ) -> Method:
         """The method with the field that its kernels ask for."""
-        numbers = scalars_of(parameters, [channel.kernel for channel in channels], phi)
+        numbers = scalars_of(parameters, [channel.kernel for channel in channels], phi, functions)
         return cls(name, phi, channels, numbers, parameters, functions, declared)
 
     @property
@@ -99,7 +99,7 @@ class Method:
     def is_linear(self) -> bool:
         """Is ``Phi = sum_l a_l m_l`` with scalars a_l?"""
         symbols = [channel.symbol for channel in self.channels]
-        slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
+        slopes = [slope_in(self.phi, symbol) for symbol in symbols]
         # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.
         rest = self.phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))
         return all(is_scalar(slope) for slope in slopes) and rest.expand() == 0
@@ -113,4 +113,5 @@ class Method:
     @cached_property
     def is_entrywise(self) -> bool:
         """Whether Phi and every g act entry by entry: no open function, no tensor of the loss."""
-        return all(kind(part) is not Kind.TENSOR for part in (self.phi, *(c.g for c in self.channels)))
+        parts = (self.phi, *(channel.g for channel in self.channels))
+        return all(kind(part) is not Kind.TENSOR and not part.has(TOTAL) for part in parts)

@@ -23,14 +23,14 @@ from sympy.logic.boolalg import Boolean
 from symmem.algebra.atoms import (
     AGO,
     GRAD,
-    LOSS,
     PAST,
     STEP,
-    TOTAL,
     Kind,
     is_scalar,
     kind,
+    moves_with_theta,
 )
+from symmem.algebra.tensor_heads import DOT
 from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
@@ -168,10 +168,13 @@ class _Reader(OperatorReader):
         else:
             compound = isinstance(base, (Add, Mul, Pow, AppliedUndef)) or base.is_Rational
             shown = self.read(base) if compound else self._single(base)
+        if base.func == DOT and base.args[0] == base.args[1]:
+            # The square of a norm: (|x|^2)^(1/2) is |x|.
+            shown, exponent = self.tensor_norm(base), 2 * exponent
         formula = self._power(base, shown, exponent)
         if not below and (isinstance(base, SympySum) or kind(base) is Kind.TENSOR):
             factors.operators.append(formula)
-        elif is_scalar(base) and base != LOSS and not base.has(TOTAL):
+        elif is_scalar(base) and not moves_with_theta(base):
             target = factors.scalars_below if below else factors.scalars
             target.append(
                 Factor(self.order.scalar(base, exponent), formula, base if exponent == 1 else S.NaN)

@@ -101,11 +101,11 @@ class TextPrinter:
                 return Cat((name, self._list("(", (point,), ")")))
             case Derivative():
                 return self._derivative(formula)
-            case Directional(function, point, slots):
+            case Directional(function, point, slots, labels):
                 head = (
                     "D" + self._raised(len(slots)) + " " + self.speller.function_text(function, self.glyphs)
                 )
-                at = Cat((head, self._list("(", (point,), ")")))
+                at = Cat((head, self._list("(", (point, *labels), ")")))
                 return self._before_slot(at, "", self._list("[", slots, "]"))
             case Inner(left, right):
                 glue = self.glyphs.transpose + ("" if self.glyphs.unicode else " ")
@@ -212,9 +212,8 @@ class TextPrinter:
         if not index:
             return ""
         parts = ",".join(flat(self.doc(part)) for part in index)
-        if len(index) == 1:
-            return "₁" if self.glyphs.unicode else "_1"
-        return f"_{{{parts}}}"
+        small = subscript(parts) if self.glyphs.unicode else None
+        return small or (f"_{parts}" if len(parts) == 1 else f"_{{{parts}}}")
 
     def _list(self, left: str, formulas: tuple[Formula, ...], right: str) -> Doc:
         ends = [","] * (len(formulas) - 1) + [""]

@@ -13,6 +13,8 @@ from sympy import Add, Expr, Integer, Mul, Number, Pow, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import AGO, GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.tensor_heads import is_of_tensors
+from symmem.errors import DerivationError
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -93,6 +95,9 @@ class Block:
     def _barrier(self, expression: Expr) -> Symbol:
         if isinstance(expression, Sum):
             return self._loop(expression)
+        if is_of_tensors(expression):
+            name = expression.func.__name__
+            raise DerivationError(f"{name} is a function of a whole tensor, and there is no code for it yet")
         arguments = tuple(self.vector(argument) for argument in expression.args)
         if expression.func == TOTAL:
             result = self._names.fresh("c")

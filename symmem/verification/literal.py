@@ -19,6 +19,7 @@ from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.verification.arithmetic import power, spread
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import Loss
+from symmem.verification.tensors import Layout, Layouts, layout_of
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
 RUNAWAY = 10**9
@@ -34,6 +35,8 @@ class Literal:
     values: Mapping[str, Number]
     loss: Loss
     functions: Mapping[str, VectorMap] = field(default_factory=dict)
+    layout: Layout | None = None
+    """The shapes of the parameter tensors that theta holds one after another; None: it is one tensor."""
 
     def __post_init__(self) -> None:
         parameters = {parameter.name for parameter in self.optimizer.parameters}
@@ -101,6 +104,7 @@ class _Machine:
     numbers: Mapping[str, mpf]
     betas: tuple[mpf, ...]
     digits: int
+    layouts: Layouts
 
     @classmethod
     def of(cls, literal: Literal, digits: int) -> _Machine:
@@ -108,7 +112,7 @@ class _Machine:
         betas = [
             evaluate(momentum.beta, numbers, {}, digits=digits) for momentum in literal.optimizer.momentum
         ]
-        return cls(literal, numbers, tuple(betas), digits)
+        return cls(literal, numbers, tuple(betas), digits, _layouts(literal))
 
     @property
     def variables(self) -> list[tuple[str, Momentum, mpf]]:
@@ -178,9 +182,20 @@ class _Machine:
         return tuple(factor * x for x in total)
 
     def _vector(self, expression: Expr, numbers: Mapping[str, mpf], vectors: Mapping[str, Vector]) -> Vector:
-        found = evaluate(expression, numbers, vectors, None, self.literal.functions, digits=self.digits)
+        functions, layouts = self.literal.functions, self.layouts
+        found = evaluate(expression, numbers, vectors, None, functions, layouts=layouts, digits=self.digits)
         dimension = len(next(iter(vectors.values())))
         return spread(tuple(found) if isinstance(found, list) else found, dimension)
+
+
+def _layouts(literal: Literal) -> Layouts:
+    """The shapes of theta and the gradient, and of every momentum variable: those of its g."""
+    if literal.layout is None:
+        return {}
+    found: dict[str, Layout] = {"theta": literal.layout, "grad": literal.layout}
+    for position, momentum in enumerate(literal.optimizer.momentum, start=1):
+        found[f"m{position}"] = layout_of(momentum.g, found) or literal.layout
+    return found
 
 
 def _delayed(values: Sequence[Vector], momentum: Momentum) -> Vector:

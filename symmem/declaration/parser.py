@@ -265,7 +265,7 @@ class _StepTranslator(_Translator):
         if name == "where":
             if len(given) != 3:
                 raise _at(column, "where takes a condition and two values; write where(n < 100, x, y)")
-            return stepwise.where(self._condition(given[0]), *map(self.expression, given[1:]))
+            return stepwise.chosen(self._condition(given[0]), *map(self.expression, given[1:]))
         if name == "prod":
             return self._product(given, column)
         if len(given) < 2:

@@ -181,3 +181,18 @@ def formula(given: object, *, of_the_step: bool = False) -> Expr:
     if isinstance(given, Expr):
         return plain(given, of_the_step=of_the_step)
     raise DeclarationError(f'{quote(given)} is not an expression; write it as text, for example "0.9"')
+
+
+def read_schedule(given: object) -> Expr | None:
+    """``rate(n)`` from an expression, or from a table with the one key rate; None where there is no schedule."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        if set(given) != {"rate"}:
+            found = ", ".join(sorted(map(str, given))) or "nothing"
+            raise DeclarationError(f"schedule: found {found}; a schedule has the one key rate")
+        given = given["rate"]
+    try:
+        return formula(given, of_the_step=True)
+    except DeclarationError as error:
+        raise error.within("schedule: rate") from None

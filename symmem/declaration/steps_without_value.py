@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Integer, Piecewise, Poly, Pow, Rational, S, Symbol, fraction, log, together
+from sympy import Expr, Integer, Poly, Pow, Rational, S, Symbol, fraction, log, together
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.where import where
 from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError
 
@@ -39,7 +40,7 @@ def check_factor(b: Expr, defaults: Mapping[Symbol, Rational], field: str = "b")
 def step_without_value(b: Expr, defaults: Mapping[Symbol, Rational]) -> int | None:
     """A step n >= 0 at which b, at these values, divides by zero or is not real; None: none found."""
     # A branch may be there because of a pole: what a condition guards is tried at the first steps alone.
-    guarded = {branch: Integer(1) for branch in b.atoms(Piecewise)}
+    guarded = {branch: Integer(1) for branch in b.atoms(where)}
     parts = b.xreplace(guarded).atoms(Pow, log)
     found = [
         _zero_or_negative(inner)

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Piecewise, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
+from symmem.algebra.where import where
 from symmem.declaration import bounded, hints, tensor_calls
 from symmem.declaration.decays import check_decay, defaults_of
 from symmem.declaration.names import suggestion
@@ -41,6 +42,10 @@ def validate(optimizer: Optimizer) -> None:
         for field in FIELDS:
             expression = getattr(momentum, field)
             _check_expressions(optimizer, f"momentum {position}: {field}", field, position, expression)
+    if optimizer.schedule is not None:
+        _check_expressions(optimizer, "schedule: rate", "rate", 0, optimizer.schedule)
+        with _place("schedule"):
+            check_factor(optimizer.schedule, defaults_of(optimizer), "rate")
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}"):
             check_decay(optimizer, momentum.beta)
@@ -61,6 +66,8 @@ def entries(optimizer: Optimizer) -> Iterator[tuple[str, Expr]]:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         for field in FIELDS:
             yield f"momentum {position}: {field}", getattr(momentum, field)
+    if optimizer.schedule is not None:
+        yield "schedule: rate", optimizer.schedule
 
 
 def _check_expressions(optimizer: Optimizer, entry: str, field: str, position: int, expression: Expr) -> None:
@@ -117,7 +124,7 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
             listed = ", ".join(known)
             hint = suggestion(name, known) or "; or declare it in [functions]"
             raise DeclarationError(f"unknown function {quote(name)}; known are {listed}{hint}")
-        if field in ("b", "beta"):
+        if field in ("b", "beta", "rate"):
             raise DeclarationError(
                 f"the function {name} gives a vector and {field} is a scalar; use it in g or phi"
             )
@@ -182,7 +189,7 @@ def _check_use(optimizer: Optimizer) -> None:
 
 def _vanishes(expression: Expr) -> bool:
     """Is it identically zero?  Structure first, then exact zeros at points in general position."""
-    if expression == 0 or expression.has(Abs, sign, AppliedUndef, Piecewise):
+    if expression == 0 or expression.has(Abs, sign, AppliedUndef, where):
         return bool(expression == 0)
     symbols = sorted(expression.free_symbols, key=str)
     try:

@@ -16,7 +16,8 @@ from sympy import Expr
 
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown
-from symmem.derivation.gains import is_steady, unsettled
+from symmem.derivation.gains import is_steady_step, unsettled
+from symmem.derivation.scheduled import no_settled_rate
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import smoothness
 from symmem.method.method import Method
@@ -47,10 +48,10 @@ def conclusions(
 
 def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
     """mathematics.md section 6: what the limit form costs, and the start that repairs it."""
-    near = Bound(LR**2) if is_steady(method) else Bound(LR)
+    near = Bound(LR**2) if is_steady_step(method) else Bound(LR)
     same = ("the limit form from the same ", Named("theta", 0), " is ", near, " close")
     shifts = min(order, MOST_SHIFTS)
-    if is_steady(method) and shifts == 1:
+    if is_steady_step(method) and shifts == 1:
         return same
     return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), FADED)
 
@@ -58,7 +59,7 @@ def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
 def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unknown, ...]:
     """The warnings, and the closeness that nothing proves."""
     found = list(smoothness(method, order).warnings)
-    if unshifted is not None and unsettled(method) is None:
+    if unshifted is not None and unsettled(method) is None and no_settled_rate(method) is None:
         which = "iteration of step n stays" if _is_singular(method, order) else "limit form comes"
         words = (f"how close the {which} is not known: ", *unshifted.reason.parts)
         found.append(Unknown(Sentence.of(*words)))

@@ -63,6 +63,8 @@ def gradient_map(method: Method) -> GradientMap | Missing:
     missing = unsettled(one)
     if missing is not None:
         return missing
+    if one.is_cascade:
+        return Missing(Sentence.of("what it remembers depends on other memories"))
     gains = dict(zip(one.channels, limit_gains(one), strict=True))
     remembering = [channel for channel in one.channels if channel.kernel.has_memory]
     if len(remembering) != 1:

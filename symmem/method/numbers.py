@@ -18,17 +18,17 @@ from symmem.method.kernel import Kernel
 def scalars_of(
     parameters: Iterable[Parameter],
     kernels: Iterable[Kernel],
-    phi: Expr,
+    others: Iterable[Expr],
     functions: Iterable[VectorFunction] = (),
 ) -> Scalars:
-    """The scalars in which the method's gains, weights and coefficients are computed."""
+    """The scalars in which the method's gains, weights and coefficients are computed; ``others``: Phi, a rate."""
     ranges = {Symbol(parameter.name): parameter.range for parameter in parameters}
     expressions: list[Expr] = list(ranges)
     bases: list[Expr] = []
     for kernel in kernels:
         expressions += kernel.expressions
         bases += kernel.decays
-    expressions.append(phi)
+    expressions += others
     field = exponential_field(expressions)
     factors = [factor for base in bases for factor in Mul.make_args(base)]
     vanishing = {base for base in (*field.bases, *factors) if bounds(base, ranges).is_within_unit}

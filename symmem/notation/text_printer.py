@@ -48,6 +48,10 @@ def _around(left: str, body: Doc, right: str) -> Doc:
     return Cat((left, body, right))
 
 
+_RENAMED = {"Max": "max", "Min": "min"}
+"""SymPy's names of functions that a person writes otherwise."""
+
+
 @record(frozen=True)
 class TextPrinter:
     """A Formula as lines of text, in Unicode or ASCII."""
@@ -86,9 +90,8 @@ class TextPrinter:
                 bars = self.glyphs.norm
                 return _around(bars, self._barred(body), bars + self._norm_index(index))
             case Call(function, arguments):
-                return Cat(
-                    (self.speller.function_text(function, self.glyphs), self._list("(", arguments, ")"))
-                )
+                name = _RENAMED.get(function) or self.speller.function_text(function, self.glyphs)
+                return Cat((name, self._list("(", arguments, ")")))
             case _:
                 return self._operator(formula)
 

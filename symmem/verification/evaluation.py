@@ -25,7 +25,6 @@ from sympy import (
     Mul,
     NumberSymbol,
     Or,
-    Piecewise,
     Pow,
     Product,
     Rational,
@@ -131,10 +130,9 @@ class _Walk:
             return self.sum(expression.function, tuple(expression.limits), indices)
         if isinstance(expression, Product):
             return self.product(expression.function, expression.limits[0], indices)
-        if isinstance(expression, Piecewise):
-            return next(
-                self.value(part, indices) for part, when in expression.args if self.holds(when, indices)
-            )
+        if expression.func.__name__ == "where":
+            condition, value, otherwise = expression.args
+            return self.value(value if self.holds(condition, indices) else otherwise, indices)
         if isinstance(expression, (Rational, Float, NumberSymbol)):
             return _constant(expression)
         parts = [self.value(part, indices) for part in expression.args]

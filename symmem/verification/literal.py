@@ -1,6 +1,6 @@
 """The literal optimizer with memory, straight from its definition: the truth the formulas approximate.
 
-``theta_{n+1} = theta_n - lr F^(n)(theta_n, ..., theta_0)``, ``F^(n) = Phi(m_1, ..., m_L)``,
+``theta_{n+1} = theta_n - lr rate(n) F^(n)(theta_n, ..., theta_0)``, ``F^(n) = Phi(m_1, ..., m_L)``,
 ``m_l = b_l(n) sum_{k=0..n} beta_l^k g_l(theta_{n-k})``; n counts from 0, and 0^0 = 1.  A delay of d steps is
 ``m_l = b_l(n) g_l(theta_{n-d})``, before the start the first value, or 0.  g_l may read the variables above it, as they
 were at the step that it looks at.
@@ -80,16 +80,24 @@ class Literal:
         The sums are carried along, ``sum <- beta sum + g``, so that a step costs the same at every n.
         """
         with mpmath.workdps(digits):
-            machine, theta, rate = _Machine.of(self, digits), vector(theta0), real(lr)
+            machine, theta = _Machine.of(self, digits), vector(theta0)
             states, found = machine.empty(), []
             for n in range(steps + 1):
                 states, momenta = machine.remember(states, theta, n)
                 move = machine.phi(momenta)
                 found.append((theta, move))
+                rate = real(lr) * self.rate(n, digits)
                 theta = tuple(x - rate * f for x, f in zip(theta, move, strict=True))
                 if not max(abs(x) for x in theta) < RUNAWAY:
                     raise VerificationError(f"the run diverges at step {n}: take a smaller lr than {lr}")
             return found
+
+    def rate(self, n: int, digits: int = 50) -> mpf:
+        """The factor of the learning rate at step n; 1 where there is no schedule."""
+        if self.optimizer.schedule is None:
+            return mpf(1)
+        found: mpf = evaluate(self.optimizer.schedule, {**self.numbers, "n": n}, {}, digits=digits)
+        return found
 
     def run(self, theta0: Sequence[Number], lr: Number, steps: int, digits: int = 50) -> list[Vector]:
         """The iterates theta_0, ..., theta_steps."""

@@ -75,6 +75,7 @@ def test_the_language_has_exactly_these_functions() -> None:
         "max",
         "where",
         "prod",
+        "rate",
         *("dot", "mean", "norm", "rms", "nuclear", "matmul", "transpose"),
         *("global_dot", "global_norm", "sum_tensors"),
     }

@@ -10,16 +10,18 @@ Proved from the parts, never guessed.  With beta in [0, 1):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, exp
+from sympy import Add, Expr, Integer, Mul, Pow, Product, Rational, Symbol, exp
 
+from symmem.algebra.eventual import Limit, eventually
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
-from symmem.algebra.intervals import BETWEEN_POLES
+from symmem.algebra.intervals import BETWEEN_POLES, UNIT
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.signs import is_nonzero, is_positive
+from symmem.algebra.where import where
 
 
 class Behaviour(IntEnum):
@@ -31,10 +33,6 @@ class Behaviour(IntEnum):
     TAME = 3
 
 
-Limit = Callable[[Expr], Expr | None]
-"""The limit of a scalar for n -> infinity, where it is known."""
-
-
 def settles(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> bool:
     """Whether the scalar is proved to approach its limit exponentially fast as ``index`` grows."""
     found = behaviour(scalar, index, ranges, limit)
@@ -43,8 +41,14 @@ def settles(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> bool:
 
 def behaviour(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Behaviour | None:
     """What the parts prove of the scalar; None where they prove nothing."""
+    scalar = eventually(scalar, index, ranges, limit)
     if index not in scalar.free_symbols:
         return Behaviour.FIXED
+    if isinstance(scalar, Product):
+        # Its factors tend to a number inside the unit circle, and it vanishes as a power of one does.
+        return Behaviour.FADING if limit(scalar) == 0 else None
+    if isinstance(scalar, where):
+        return None
     if scalar == index or scalar.is_rational_function(index):
         # Off finitely many steps a rational function of n is at most a power of n.
         return Behaviour.TAME
@@ -77,7 +81,10 @@ def _exponential(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> B
         return Behaviour.FADING if negative else None
     if positive and bounds(base, ranges).is_within_unit:
         return Behaviour.FADING
-    return Behaviour.FADING if negative and bounds(1 / base, ranges).is_within_unit else None
+    if negative and bounds(1 / base, ranges).is_within_unit:
+        return Behaviour.FADING
+    # (-1)**n stays bounded.
+    return Behaviour.TAME if positive and bounds(base, ranges).within(UNIT) else None
 
 
 def _power(scalar: Expr, parts: Sequence[Behaviour], ranges: Ranges, limit: Limit) -> Behaviour | None:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from decimal import Decimal
+from numbers import Rational
+from typing import TypeVar, cast
 
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.names import check_name, suggestion
-from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction
+from symmem.declaration.records import (
+    DELAY_OR_BETA,
+    FIRST,
+    PARTS,
+    Momentum,
+    Parameter,
+    TorchSpelling,
+    VectorFunction,
+)
 from symmem.errors import DeclarationError, quote
 
 Record = TypeVar("Record")
 
 
 def read_momentum(given: object) -> tuple[Momentum, ...]:
-    """An iterable of Momentum records, or of mappings with exactly g, beta and b."""
+    """An iterable of Momentum records, or of mappings with g, beta and b, or with g, delay and perhaps b and start."""
     if isinstance(given, (str, bytes, Mapping, Momentum)) or not isinstance(given, Iterable):
         raise DeclarationError(
             "momentum: expected a list of momentum variables; write [[momentum]] before each"
@@ -36,7 +46,7 @@ def read_parameters(given: object) -> tuple[Parameter, ...]:
 
 
 def read_functions(given: object) -> tuple[VectorFunction, ...]:
-    """VectorFunction records, or a mapping name -> VectorFunction or mapping with latex, potential."""
+    """VectorFunction records, or a mapping name -> VectorFunction or mapping with latex, potential, degree."""
     if isinstance(given, Mapping):
         return tuple(_named("functions", name, _function, entry) for name, entry in given.items())
     return _records("functions", VectorFunction, given)
@@ -74,11 +84,16 @@ def check_keys(given: object, known: tuple[str, ...] | None) -> dict[str, object
 
 
 def _momentum(entry: object) -> Momentum:
-    table = check_keys(entry, ("g", "beta", "b"))
-    for key in ("g", "beta", "b"):
-        if key not in table:
-            raise DeclarationError(f"{key} is missing; a momentum variable has g, beta and b")
-    return Momentum(table["g"], table["beta"], table["b"])
+    table = check_keys(entry, ("g", "beta", "b", "delay", "start"))
+    if "delay" in table and "beta" in table:
+        raise DeclarationError(DELAY_OR_BETA)
+    if "delay" in table and table["delay"] == 0:
+        raise DeclarationError('delay: 0 steps are no delay; write beta = "0" in its place')
+    if "g" not in table:
+        raise DeclarationError(f"g is missing; {PARTS}")
+    # The record refuses a delay or a start of another kind.
+    delay, start = cast(int, table.get("delay", 0)), cast(str, table.get("start", FIRST))
+    return Momentum(table["g"], table.get("beta"), table.get("b"), delay, start)
 
 
 def _parameter(name: str, entry: object) -> Parameter:
@@ -104,11 +119,16 @@ def _function(name: str, entry: object) -> VectorFunction:
         if entry.name != name:
             raise DeclarationError(f"the record has the name {quote(entry.name)}; use one name")
         return entry
-    table = check_keys(entry, ("latex", "potential"))
+    table = check_keys(entry, ("latex", "potential", "degree"))
     potential = table.get("potential")
     if potential is not None and not isinstance(potential, str):
         raise DeclarationError(f"potential: {quote(potential)} is not a name; write it as text")
-    return VectorFunction(name, _latex(table), potential)
+    degree = table.get("degree")
+    if degree is not None and (
+        isinstance(degree, (str, bool)) or not isinstance(degree, (int, Decimal, Rational))
+    ):
+        raise DeclarationError(f"degree: {quote(str(degree))} is not a number; write degree = 0")
+    return VectorFunction(name, _latex(table), potential, degree)
 
 
 def _latex(table: Mapping[str, object]) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.notation.formula import Formula
-from symmem.notation.latex import TEXT_WIDTH, latex, latex_lines
-from symmem.notation.symbols import Functions, Macros
+from symmem.notation.symbols import Functions, Names
 from symmem.notation.text import text
 from symmem.notation.writable import Writable, formula_of
 from symmem.records import record
@@ -19,9 +17,9 @@ WHOLE = 10**6
 
 @record(frozen=True)
 class Spelling:
-    """``names`` are the parameters, and further symbols, in LaTeX; ``functions`` the opaque functions."""
+    """``names`` are the parameters, as declared in LaTeX, and further symbols by what they stand for."""
 
-    names: Mapping[str, str]
+    names: Names
     functions: Functions = field(default_factory=dict)
 
     @classmethod
@@ -37,28 +35,4 @@ class Spelling:
         """In lines of text, at most so wide."""
         return text(
             written, names=self.names, functions=self.functions, width=width, unicode=unicode, prefix=prefix
-        )
-
-    def latex(self, written: Writable, macros: Macros | None = None, *, arguments: bool = False) -> str:
-        """In LaTeX, in one line."""
-        return latex(written, names=self.names, functions=self.functions, macros=macros, arguments=arguments)
-
-    def lines(
-        self,
-        written: Writable,
-        macros: Macros | None = None,
-        *,
-        arguments: bool = False,
-        ems: float = TEXT_WIDTH,
-        start: float = 0,
-    ) -> tuple[str, ...]:
-        """LaTeX in lines of at most ``ems``; ``start`` is taken on the first."""
-        return latex_lines(
-            written,
-            names=self.names,
-            functions=self.functions,
-            macros=macros,
-            arguments=arguments,
-            ems=ems,
-            start=start,
         )

@@ -6,15 +6,18 @@ differences of gradients of Adan, MARS and optimistic gradient descent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import comb
 
 from sympy import Expr, Integer, Max, Min, S
 
+from symmem.algebra.atoms import STEP
+from symmem.algebra.ranges import Ranges
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
+from symmem.method.sums import reached
 from symmem.records import record
 
 
@@ -39,6 +42,16 @@ class Delay(Scaled):
         """``factor(n)``; 0 before an empty start has passed."""
         return self.power_moment(n, 0)
 
+    def looks_at(self, n: Expr) -> Expr:
+        """``n - d``, and the first step before that."""
+        return Max(n - self.steps, 0)
+
+    def seen_until(self, n: Expr, s: Expr) -> Expr | None:
+        """``s + d``: from then on it looks at later steps."""
+        if self.starts_empty or STEP in self.factor.free_symbols:
+            return None
+        return s + 1 if self.steps == 1 else Min(n, s + self.steps)
+
     def tail(self, n: Expr, s: Expr) -> Expr:
         """1 for the last d steps; an empty start has seen nothing before n = d."""
         inside = reached(s - n + self.steps)
@@ -50,6 +63,19 @@ class Delay(Scaled):
         if self.starts_empty:
             return self.scale(n) * self.steps**j * reached(n - self.steps)
         return self.scale(n) * (Min(self.steps, n) ** j if j else S.One)
+
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``factor(n) value(min(d, n))``; 0 before an empty start has passed."""
+        lag = Integer(self.steps) if self.starts_empty else Min(self.steps, n)
+        return self.gain(n) * value(lag)
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``settled value(d)``."""
+        return self.limit_scale * value(Integer(self.steps))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:  # noqa: ARG002
+        """It has one weight."""
+        return True
 
     def factorial_moment(self, j: int) -> Expr:
         """``settled C(d, j)``."""
@@ -91,8 +117,3 @@ class Delay(Scaled):
         newest = (S.One,) + (S.Zero,) * self.steps
         oldest = (S.Zero,) * self.steps + (self.factor,)
         return Realisation(shift, newest, oldest, ((S.Zero if self.starts_empty else S.One),) * size)
-
-
-def reached(lead: Expr) -> Expr:
-    """1 for an integer ``lead >= 0``, else 0; in maxima and minima, which every reader of a formula knows."""
-    return Max(0, Min(1, lead + 1))

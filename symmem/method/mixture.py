@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr, S, Symbol
 
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Binomials, Kernel, Number
@@ -66,6 +67,10 @@ class Mixture(Kernel):
         """``sum_i gain_i(n)``."""
         return Add(*(part.gain(n) for part in self.parts))
 
+    def looked(self, value: Callable[[Expr], Expr], n: Expr, index: Symbol) -> Expr:
+        """The sum of what the parts make of the values."""
+        return Add(*(part.looked(value, n, index) for part in self.parts))
+
     def tail(self, n: Expr, s: Expr) -> Expr:
         """``sum_i tail_i(n, s)``."""
         return Add(*(part.tail(n, s) for part in self.parts))
@@ -74,6 +79,18 @@ class Mixture(Kernel):
         """``sum_i`` of the moments of the parts."""
         return Add(*(part.power_moment(n, j) for part in self.parts))
 
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_i`` of what the parts make of it."""
+        return Add(*(part.applied(n, value) for part in self.parts))
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_i`` of the same in the limit."""
+        return Add(*(part.limit_applied(value) for part in self.parts))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """Of several parts this is not asked: their factors may differ in sign."""
+        return len(self.parts) == 1 and self.parts[0].has_one_sign(ranges)
+
     def factorial_moment(self, j: int) -> Expr:
         """``f_j = sum_i f_j(c_i)``: they add."""
         return Add(*(part.factorial_moment(j) for part in self.parts))
@@ -81,6 +98,12 @@ class Mixture(Kernel):
     def limit_weight(self, k: int) -> Expr:
         """``sum_i c_i(k)``."""
         return Add(*(part.limit_weight(k) for part in self.parts))
+
+    def limit_tail(self, j: Expr) -> Expr | None:
+        """Tails add up."""
+        tails = [part.limit_tail(j) for part in self.parts]
+        known = [tail for tail in tails if tail is not None]
+        return Add(*known) if len(known) == len(tails) else None
 
     def transform(self, z: Expr) -> Expr:
         """``sum_i W_i(z)``."""

@@ -11,23 +11,27 @@ factor, together or simplify, so that what is shown is what is held, and reading
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from sympy import Abs, Add, Expr, Float, Mul, Pow, Rational, S, Symbol
+from sympy import Abs, Add, And, Expr, Float, Mul, Pow, Rational, S, Symbol
+from sympy import Product as SympyProduct
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import (
     AGO,
     GRAD,
-    LOSS,
     PAST,
     STEP,
-    TOTAL,
     Kind,
     is_scalar,
     kind,
+    moves_with_theta,
 )
+from symmem.algebra.tensor_heads import DOT
+from symmem.algebra.where import where
 from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
@@ -35,6 +39,8 @@ from symmem.notation.formula import (
     Atom,
     BigSum,
     Call,
+    Comparison,
+    Conditions,
     Formula,
     Literal,
     Number,
@@ -46,13 +52,13 @@ from symmem.notation.formula import (
 )
 from symmem.notation.operators import OperatorReader
 from symmem.notation.ordering import Order, Placed, is_negative, powers
-from symmem.notation.symbols import Functions
+from symmem.notation.symbols import Functions, Names
 from symmem.work import checkpoint
 
 
-def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Formula:
+def read(expression: Expr, names: Names, functions: Functions) -> Formula:
     """The formula of an expression; `names` (parameter -> LaTeX) gives the order of the parameters."""
-    bound = {variable for found in expression.atoms(SympySum) for variable in found.variables}
+    bound = {index for found in expression.atoms(SympySum, SympyProduct) for index in found.variables}
     positions = {name: position for position, name in enumerate(names)}
     return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
 
@@ -163,10 +169,13 @@ class _Reader(OperatorReader):
         else:
             compound = isinstance(base, (Add, Mul, Pow, AppliedUndef)) or base.is_Rational
             shown = self.read(base) if compound else self._single(base)
+        if base.func == DOT and base.args[0] == base.args[1]:
+            # The square of a norm: (|x|^2)^(1/2) is |x|.
+            shown, exponent = self.tensor_norm(base), 2 * exponent
         formula = self._power(base, shown, exponent)
         if not below and (isinstance(base, SympySum) or kind(base) is Kind.TENSOR):
             factors.operators.append(formula)
-        elif is_scalar(base) and base != LOSS and not base.has(TOTAL):
+        elif is_scalar(base) and not moves_with_theta(base):
             target = factors.scalars_below if below else factors.scalars
             target.append(
                 Factor(self.order.scalar(base, exponent), formula, base if exponent == 1 else S.NaN)
@@ -197,8 +206,22 @@ class _Reader(OperatorReader):
             for index, lower, upper in expression.limits:
                 body = BigSum(Atom(index.name), self.read(lower), self.read(upper), body)
             return body
+        if isinstance(expression, SympyProduct):
+            ((index, lower, upper),) = expression.limits
+            ends = self.read(lower), self.read(upper)
+            return BigSum(Atom(index.name), *ends, self.read(expression.function), True)
+        if isinstance(expression, where):
+            condition, *values = expression.args
+            return Call("where", (self._condition(condition), *map(self.read, values)))
         if isinstance(expression, Application):
-            return Call(expression.func.__name__, tuple(self.read(argument) for argument in expression.args))
+            name = {"Min": "min", "Max": "max"}.get(expression.func.__name__, expression.func.__name__)
+            return Call(name, tuple(self.read(argument) for argument in expression.args))
         if isinstance(expression, Float):
             return decimal_formula(expression)
         return Literal(str(expression))
+
+    def _condition(self, condition: Boolean) -> Formula:
+        if isinstance(condition, Relational):
+            return Comparison(self.read(condition.lhs), condition.rel_op, self.read(condition.rhs))
+        parts = tuple(self._condition(part) for part in condition.args)
+        return Conditions("and" if isinstance(condition, And) else "or", parts)

@@ -5,26 +5,22 @@ The words of the proof stand in ``templates/latex/gradient_map.tex.jinja``; the 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.gradient_map_loss import PREVIOUS, GradientMapLoss
 from symmem.derivation.verdicts import Obstruction
 from symmem.documents.paper.consequences import MEMORYLESS, NEXT, Values
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.macros import PAPER
-from symmem.documents.spelling import Spelling
 from symmem.documents.verdict_prose import map_obstruction_prose, witness_prose
 from symmem.method.geometric import Geometric
 from symmem.notation.formula import Atom, Formula, Gradient
-from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.statement import (
     ONE,
     THETA,
     Applied,
     AtStep,
     BigO,
+    Bracketed,
     H,
     Iterate,
     Letter,
@@ -38,7 +34,9 @@ from symmem.notation.statement import (
 _LOSS, _PSI = Letter("map loss"), Letter("Psi")
 
 
-def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: str, writer: Writer) -> Values:
+def gradient_map(
+    found: GradientMapLoss | Obstruction | Missing | None, name: str, writer: Writer, front: Formula = H
+) -> Values:
     """The corollary, a denial, or nothing for a method of another kind."""
     if isinstance(found, Obstruction):
         witness = "" if found.witness is None else writer.sentence(witness_prose(found.witness))
@@ -56,7 +54,7 @@ def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: st
     kernel = found.map.kernel
     return {
         "verdict": "found",
-        "step": _step(found, writer),
+        "step": _step(found, writer, front),
         "error": writer.inline(BigO(power_of_h(found.order + 2))),
         "display": writer.display(rows),
         "geometric": isinstance(kernel, Geometric),
@@ -69,28 +67,25 @@ def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: st
     }
 
 
-def _step(found: GradientMapLoss, writer: Writer) -> str:
+def _step(found: GradientMapLoss, writer: Writer, front: Formula) -> str:
     """``memoryless^(n+1) = memoryless^(n) - h (grad Psi(grad L^) + decay theta)``."""
     inside: Formula = Applied(Gradient(_PSI), (Gradient(Applied(_LOSS, (MEMORYLESS,))),))
     if found.map.decay != 0:
         inside = added(inside, writer.spelling.formula(found.map.decay * THETA_SYMBOL))
-    here = replace(PAPER, theta=writer.inline(MEMORYLESS))
-    return f"{writer.inline(NEXT)} = {writer.inline(difference(MEMORYLESS, times(H, inside)), here)}"
+        inside = Bracketed(inside) if front != H else inside
+    after = writer.inline(difference(MEMORYLESS, times(front, inside)), MEMORYLESS)
+    return f"{writer.inline(NEXT)} = {after}"
 
 
 def _running(found: GradientMapLoss, writer: Writer) -> str:
     """``L^`` at the iterate n+1 from its value at the iterate n."""
     after = added(N, ONE)
     channel = found.map.channel
-    names = {
-        **writer.spelling.names,
-        PREVIOUS.name: writer.inline(Applied(_LOSS, (Iterate(N),))),
-        channel.name: writer.inline(AtStep(Atom(channel.name), after)),
-    }
-    there = replace(PAPER, theta=writer.inline(Iterate(after)))
+    named = writer.naming(
+        {PREVIOUS.name: Applied(_LOSS, (Iterate(N),)), channel.name: AtStep(Atom(channel.name), after)}
+    )
     left = writer.inline(Applied(_LOSS, (Iterate(after),)))
-    named = Writer(Spelling(names, writer.spelling.functions))
-    row = Row(Letter("map loss"), (), macros=there, arguments=True)
-    first, *others = named.lines(row, found.running, TEXT_WIDTH - 2)
+    row = Row(Letter("map loss"), (), theta=Iterate(after), arguments=True)
+    first, *others = named.lines(row, found.running, writer.width - 2)
     lines = [f"{left}", rf"\quad = {first}", *(rf"\quad {line}" for line in others)]
     return " \\\\\n  & ".join(lines)

@@ -18,16 +18,20 @@ from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.prose import stated
-from symmem.documents.spelling import Spelling
+from symmem.documents.scheduled import settled_front
+from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
 PARTS = SETTLED | {Part.ASSUMPTIONS, Part.LEMMA}
 """What a paper tells."""
 
 
-def paper_section(account: Account) -> str:
-    r"""The section, to be \input; its macros are ``macros_file()``, its works ``paper_bibliography``."""
-    return render("latex/section.tex.jinja", _section(account))
+def paper_section(account: Account, width: float = TEXT_WIDTH) -> str:
+    r"""The section, to be \input in a text so wide, in ems.
+
+    Its macros are ``macros_file()``, its works ``paper_bibliography``.
+    """
+    return render("latex/section.tex.jinja", _section(account, width))
 
 
 def standalone(account: Account) -> str:
@@ -56,9 +60,9 @@ def paper_bibliography(account: Account) -> str:
     return made + bibtex((*works_of(account.optimizer), MEMORY_PAPER))
 
 
-def _section(account: Account) -> dict[str, object]:
+def _section(account: Account, width: float) -> dict[str, object]:
     optimizer, name = account.optimizer, account.optimizer.name
-    writer = Writer(Spelling.of(optimizer))
+    writer = Writer.of(optimizer, width)
     finite = min(account.order, FINITE_ORDER)
     assert account.lemma is not None, "a paper is written from an account with its PARTS"
     return {
@@ -80,17 +84,21 @@ def _section(account: Account) -> dict[str, object]:
         "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
         "warned": any(each.warning for each in account.unknown),
         **lemma(account.lemma, optimizer, writer),
-        "proof": proof(account.lemma, writer),
+        "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
+        "scheduled": optimizer.schedule is not None,
         **_consequences(account, writer),
     }
 
 
 def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     name, loss = account.optimizer.name, account.modified_loss
+    front = settled_front(account.schedule, account.optimizer)
     return {
-        "limit": consequences.limit(account.limit, name, writer),
-        "modified_loss": consequences.modified_loss(loss, name, writer),
-        "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
+        "limit": consequences.limit(account.limit, name, writer, front),
+        "slow": consequences.slow(account.schedule, name, writer),
+        "straight": consequences.straight(account, writer),
+        "modified_loss": consequences.modified_loss(loss, name, writer, front),
+        "gradient_map": gradient_map(account.gradient_map_loss, name, writer, front),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
         "start": consequences.start(account.start, name, writer),
     }

@@ -1,7 +1,7 @@
 r"""Formula tree -> LaTeX documents with possible breaks; used by latex.py.
 
-Standard amsmath; the symbols are `symbols.Speller`'s, the signs `macros.Macros`.  Every leaf is a `Piece`, made with
-its extent: brackets and line breaks ask it, and nobody reads the LaTeX.
+Standard amsmath; the symbols are those of `LatexSpeller`, the signs `macros.Macros`.  Every leaf is a `Piece`, made
+with its extent: brackets and line breaks ask it, and nobody reads the LaTeX.
 """
 
 from __future__ import annotations

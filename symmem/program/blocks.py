@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Integer, Mul, Number, Pow, Sum, Symbol, cse, oo
+from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import AGO, GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.derivation.step_scalars import MANY_STEPS
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -26,7 +27,6 @@ from symmem.program.statements import (
     Statement,
     Total,
 )
-from symmem.program.tolerance import MANY_STEPS
 from symmem.work import checkpoint
 
 
@@ -144,7 +144,7 @@ class Block:
         *inner, (index, lower, upper) = expression.limits
         if lower == 0 and (upper == oo or index == AGO):
             # Over lags: the oldest step first, as every loop runs, and as its terms are cut.
-            newest = Integer(MANY_STEPS) if upper == oo else upper
+            newest = MANY_STEPS if upper == oo else upper
             turned = expression.function.xreplace({index: newest - index})
             expression, upper = Sum(turned, *inner, (index, 0, newest)), newest
         summand = Sum(expression.function, *inner) if inner else expression.function

@@ -8,7 +8,7 @@ import probe
 import pytest
 from mpmath import mpf
 from sympy import Rational, Sum
-from truth import LOSS, LR, THETA, FIRST, literal_of, load, number_of
+from truth import FIRST, LOSS, LR, THETA, literal_of, load, number_of
 
 import symmem
 from symmem.declaration.optimizer import Optimizer

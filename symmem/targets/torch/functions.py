@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.parameter_groups import StepScalar
+from symmem.derivation.step_scalars import StepScalar
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Need, Routine
 from symmem.program.statements import Assignment, Scalars

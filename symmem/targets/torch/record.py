@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
@@ -90,6 +91,7 @@ def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fiel
 def _memory(form: GroupForm) -> Lines:
     if not form.memories:
         return ["None"]
+    lines = [memory.line for memory in form.memories]
     return made(
         "Memory",
         {
@@ -101,6 +103,8 @@ def _memory(form: GroupForm) -> Lines:
             "corrected": group.CORRECTED,
             "shared": group.SHARED if len(form.memories) > 1 else group.CORRECTED,
             "correction": group.CORRECTION,
+            "on_line": "None" if isinstance(form.straight, Missing) else group.LINE,
+            "lines": tuple_of(f"({1 + len(each.ratios)}, {each.is_summed})" for each in lines),
         },
     )
 

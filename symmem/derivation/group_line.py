@@ -26,7 +26,6 @@ from symmem.derivation.straight import (
     powers_of_lag,
     remembering,
     without_line,
-    without_sign,
 )
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
@@ -72,7 +71,7 @@ def group_line(
     method: Method, point: Mapping[Expr, Expr], factors: Sequence[Expr], lines: Sequence[Line]
 ) -> Expr | Missing:
     """``F_straight``; ``point`` has the frozen values of all channels, ``factors`` what stands before S_l."""
-    missing = without_line(method) or without_sign(method)
+    missing = without_line(method) if method.is_cascade else None
     if missing is not None:
         return missing
     moved, by_shape = dict(point), {line.shape: line for line in lines}

@@ -48,8 +48,11 @@ def without_sign(method: Method) -> Missing | None:
     """Why S_l cannot be divided by ``sum_k k c(n, k)`` for all parameters; None where it can."""
     for channel in remembering(method):
         if not channel.kernel.remembered.shape.has_one_sign(method.ranges):
-            words = " may weigh the past by 0 on the whole, and has no straight line through it"
-            return Missing(Sentence.of(f"{method.name}: ", channel.symbol, words), (EXPANSION,))
+            words = (
+                " may have a negative decay, weigh the past by 0 on the whole, and so have no straight line"
+            )
+            reason = Sentence.of(f"{method.name}: at finite n ", channel.symbol, words)
+            return Missing(reason, (Sentence.of('declare the decay with range = "[0, 1)"'), EXPANSION))
     return None
 
 

@@ -21,6 +21,12 @@ SCALARS, PLAIN, DECAYS, PAST, PAST_SCALARS = "_scalars", "_plain", "_decays", "_
 CORRECTED, SHARED, CORRECTION, LINE = "_corrected", "_shared", "_correction_of_group", "_on_line"
 
 
+def lines_of(form: GroupForm) -> list[str]:
+    """For each memory the highest power of the lag in it, and whether a sum over the lags is taken, as source."""
+    lines = [memory.line for memory in form.memories]
+    return [f"({1 + len(line.ratios)}, {line.is_summed})" for line in lines]
+
+
 @dataclass(frozen=True)
 class GroupFunctions:
     """The functions of a group form; tensors that stand for products and displacements have names of their own."""
@@ -55,12 +61,13 @@ class GroupFunctions:
         scaled = {memory.scale: S.One for memory in form.memories}
         update = form.memoryless + form.correction.xreplace(scaled)
         line = [] if isinstance(form.straight, Missing) else [form.straight.xreplace(scaled)]
+        numbers = [*self._lines, *self._scalars]
         past = [scalar.name for scalar in form.past_scalars]
         found = [
             self.writer.at_step(SCALARS, form.scalars, ranges=False),
             self.writer.numbers(DECAYS, [memory.decay for memory in form.memories]),
-            self._tensor(CORRECTED, update, self._vectors, self._scalars),
-            *(self._tensor(LINE, each, self._vectors, [*self._lines, *self._scalars]) for each in line),
+            self._tensor(CORRECTED, update, self._vectors, numbers),
+            *(self._tensor(LINE, each, self._vectors, numbers) for each in line),
             self.writer.tensor(PAST, form.past, (), past),
         ]
         if form.past_scalars:

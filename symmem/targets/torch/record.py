@@ -91,7 +91,6 @@ def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fiel
 def _memory(form: GroupForm) -> Lines:
     if not form.memories:
         return ["None"]
-    lines = [memory.line for memory in form.memories]
     return made(
         "Memory",
         {
@@ -104,7 +103,7 @@ def _memory(form: GroupForm) -> Lines:
             "shared": group.SHARED if len(form.memories) > 1 else group.CORRECTED,
             "correction": group.CORRECTION,
             "on_line": "None" if isinstance(form.straight, Missing) else group.LINE,
-            "lines": tuple_of(f"({1 + len(each.ratios)}, {each.is_summed})" for each in lines),
+            "lines": tuple_of(group.lines_of(form)),
         },
     )
 

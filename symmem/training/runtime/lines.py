@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import torch
 
-from .formulas import FirstOrder, Formulas, Group, Memory
+from .formulas import FirstOrder, Formulas, Group
 
 TOLERANCE_BITS = 60
 """Steps that weigh less than 2^-60 of the newest are left out."""
@@ -27,10 +27,13 @@ def usual_history(formulas: Formulas) -> str:
     return "straight"
 
 
-def check_history(group: Group, memory: Memory | None) -> None:
+def check_history(group: Group, formulas: FirstOrder) -> None:
     """ValueError where a group asks for a history that is not known, or that its optimizer does not have."""
+    memory = formulas.memory
     if group["history"] not in HISTORIES:
         raise ValueError(f"history = {group['history']!r} is neither of {', '.join(HISTORIES)}")
+    if memory is not None and any(decay < 0 for decay in memory.decays(*formulas.values(group))):
+        raise ValueError("a decay is negative: the sums over past steps are those of decays in [0, 1)")
     if group["history"] == "straight" and memory is not None and memory.on_line is None:
         raise ValueError('this optimizer has no straight-line history; use history="expansion"')
 

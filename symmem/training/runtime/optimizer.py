@@ -81,7 +81,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if not float(group["lr"]) >= 0:
             raise ValueError(f"lr = {group['lr']!r} is negative")
         self.formulas.check_values(group)
-        check_history(group, self.formulas.memory if isinstance(self.formulas, FirstOrder) else None)
+        if isinstance(self.formulas, FirstOrder):
+            check_history(group, self.formulas)
         for p in group["params"]:
             if not p.is_floating_point():
                 raise TypeError(f"parameters have to be real numbers, not {p.dtype}")

@@ -67,7 +67,7 @@ def test_the_emitted_class(name: str, hvp: str) -> None:
     title = "".join(filter(str.isalnum, str(load(name).title)))
     tensors = parameters()
     optimizer = getattr(emitted(name), f"Memoryless{title}")(
-        tables(name, GROUPS, tensors), **opaque(name), hvp=hvp
+        tables(name, GROUPS, tensors), **opaque(name), hvp=hvp, history="expansion"
     )
     optimizer.step(closure(tensors))
     assert error(tensors, moved(name, GROUPS)) < (1e-14 if hvp == "double-backward" else 1e-10)

@@ -9,7 +9,6 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
 from symmem.derivation.running import RunningForm, frozen_parameters, running_form
-from symmem.errors import DerivationError
 from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
@@ -24,11 +23,13 @@ OPTIONS = (
 Fields = Mapping[str, str | Lines]
 
 
+def by_groups(derivation: Derivation) -> bool:
+    """Whether the parameter groups may differ in everything: order 1, and geometric memory."""
+    return derivation.order == 1 and without_group_form(derivation.method) is None
+
+
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
     """The functions of order 1, and the record."""
-    missing = without_group_form(derivation.method)
-    if missing is not None:
-        raise DerivationError(str(missing))
     method = derivation.method
     form, running, implicit = group_form(method), running_form(method), regulariser(method)
     functions = GroupFunctions(form, writer)
@@ -55,7 +56,7 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
 
 
 def higher_order(derivation: Derivation, *, step: str, has_finite: bool, has_limit: bool) -> Lines:
-    """The record of an order above 1; ``step`` is the name of the function."""
+    """The record of a step on flat vectors, with a rate for each entry; ``step`` is the name of the function."""
     facts = _facts(derivation, has_finite=has_finite, has_limit=has_limit)
     return made("HigherOrder", {**facts, "order": str(derivation.order), "step": step})
 

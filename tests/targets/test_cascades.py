@@ -11,6 +11,7 @@ from sympy import Expr
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
+from symmem.program.products import lower_products
 from symmem.targets.registry import TARGETS
 from symmem.training.by_name import Memoryless
 from symmem.verification.evaluation import evaluate
@@ -91,8 +92,6 @@ def test_the_optimizer_of_pytorch_makes_these_steps(optimizer: Optimizer) -> Non
 
 def test_a_sum_with_a_product_for_every_step_is_not_for_the_kernels() -> None:
     """C cannot call back from inside a sum; its limit is there."""
-    from symmem.program.products import lower_products
-
     program = lower_products(derive(adopt()))
     assert "every past step would need a Hessian-vector product" in str(program["correction"].finite)
     assert program["correction"].limit

@@ -7,7 +7,6 @@ bits are set in s, and the last entry is the derivative along all of them (mathe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "_inverse_root",
     "_jet",
     "_jet_root",
-    "_last",
     "_matmul",
     "_mean",
     "_newton_schulz",
@@ -27,73 +25,72 @@ __all__ = [
     "_transpose",
 ]
 
-Jet = list[Any]
 
-
-def _dot(library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _dot(library: Any, tensors: Any, _numbers: Any) -> Any:
     return library.sum(tensors[0] * tensors[1])
 
 
-def _mean(library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _mean(library: Any, tensors: Any, _numbers: Any) -> Any:
     return library.mean(tensors[0])
 
 
-def _matmul(library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _matmul(library: Any, tensors: Any, _numbers: Any) -> Any:
     left, right = _as_matrices(tensors, "matmul")
     return library.matmul(left, right)
 
 
-def _transpose(_library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _transpose(_library: Any, tensors: Any, _numbers: Any) -> Any:
     return _as_matrices(tensors, "transpose")[0].T
 
 
-def _nuclear(library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _nuclear(library: Any, tensors: Any, _numbers: Any) -> Any:
     """The sum of the singular values."""
     return library.sum(library.linalg.svd(tensors[0], full_matrices=False)[1])
 
 
-def _as_matrices(tensors: Sequence[Any], name: str) -> Sequence[Any]:
+def _as_matrices(tensors: Any, name: str) -> Any:
     if any(tensor.ndim != 2 for tensor in tensors):
         raise ValueError(f"{name} takes matrices, not {[tuple(tensor.shape) for tensor in tensors]}")
     return tensors
 
 
-def _polar(library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _polar(library: Any, tensors: Any, _numbers: Any) -> Any:
     """U V^T of x = U S V^T of full rank, or its derivative along the tensors after the first."""
-    if tensors[0].shape[0] > tensors[0].shape[1]:
+    x, *directions = _as_matrices(tensors, "polar")
+    if x.shape[0] > x.shape[1]:
         return _polar(library, [tensor.T for tensor in tensors], ()).T
-    x = _jet(library, _as_matrices(tensors, "polar"))
-    square = _product(x, [part.T for part in x])
-    return _last(_product(_jet_root(library, square, 2), x))
+    jet = _jet(library, x, directions)
+    square = _product(jet, [part.T for part in jet])
+    return _product(_jet_root(library, square, 2), jet)[-1]
 
 
-def _newton_schulz(library: Any, tensors: Sequence[Any], _numbers: Sequence[Any]) -> Any:
+def _newton_schulz(library: Any, tensors: Any, _numbers: Any) -> Any:
     """Muon's polynomial, five times from x/|x|, or its derivative along the tensors after the first."""
-    if tensors[0].shape[0] > tensors[0].shape[1]:
+    x, *directions = _as_matrices(tensors, "newton_schulz")
+    if x.shape[0] > x.shape[1]:
         return _newton_schulz(library, [tensor.T for tensor in tensors], ()).T
-    x = _jet(library, _as_matrices(tensors, "newton_schulz"))
-    rows = [part.reshape(1, -1) for part in x]
+    jet = _jet(library, x, directions)
+    rows = [part.reshape(1, -1) for part in jet]
     length = _jet_root(library, _product(rows, [row.T for row in rows]), 2)
-    x = [part.reshape(x[0].shape) for part in _product(length, rows)]
+    jet = [part.reshape(x.shape) for part in _product(length, rows)]
     for _ in range(5):
-        square = _product(x, [part.T for part in x])
+        square = _product(jet, [part.T for part in jet])
         quartic = _product(square, square)
         mixed = [-4.7750 * a + 2.0315 * b for a, b in zip(square, quartic, strict=True)]
-        x = [3.4445 * a + b for a, b in zip(x, _product(mixed, x), strict=True)]
-    return _last(x)
+        jet = [3.4445 * a + b for a, b in zip(jet, _product(mixed, jet), strict=True)]
+    return jet[-1]
 
 
-def _inverse_root(library: Any, tensors: Sequence[Any], numbers: Sequence[Any]) -> Any:
+def _inverse_root(library: Any, tensors: Any, numbers: Any) -> Any:
     """(x + eps)^(-1/p) of a symmetric matrix, or its derivative along the tensors after the first."""
-    x = _jet(library, _as_matrices(tensors, "inverse_root"))
+    x, *directions = _as_matrices(tensors, "inverse_root")
     if len(numbers) > 1:
-        x[0] = x[0] + numbers[1] * library.diag(library.diag(library.ones_like(x[0])))
-    return _last(_jet_root(library, x, int(numbers[0])))
+        x = x + numbers[1] * library.diag(library.diag(library.ones_like(x)))
+    return _jet_root(library, _jet(library, x, directions), int(numbers[0]))[-1]
 
 
-def _jet(library: Any, tensors: Sequence[Any]) -> Jet:
+def _jet(library: Any, x: Any, directions: list[Any]) -> list[Any]:
     """x + sum_i e_i v_i with e_i^2 = 0."""
-    x, *directions = tensors
     jet = [library.zeros_like(x) for _ in range(2 ** len(directions))]
     jet[0] = x
     for position, direction in enumerate(directions):
@@ -101,25 +98,16 @@ def _jet(library: Any, tensors: Sequence[Any]) -> Jet:
     return jet
 
 
-def _last(jet: Jet) -> Any:
-    return jet[-1]
-
-
-def _parts(whole: int) -> Iterator[int]:
+def _parts(whole: int) -> list[int]:
     """The subsets of a set, as bits."""
-    part = whole
-    while True:
-        yield part
-        if part == 0:
-            return
-        part = (part - 1) & whole
+    return [part for part in range(whole + 1) if part & ~whole == 0]
 
 
-def _product(left: Jet, right: Jet) -> Jet:
+def _product(left: list[Any], right: list[Any]) -> list[Any]:
     return [sum(left[part] @ right[whole ^ part] for part in _parts(whole)) for whole in range(len(left))]
 
 
-def _jet_root(library: Any, jet: Jet, p: int) -> Jet:
+def _jet_root(library: Any, jet: list[Any], p: int) -> list[Any]:
     """R = A^(-1/p) of a symmetric, positive A, from R^p A = 1 in the basis in which A is diagonal.
 
     At every set of directions the equation is linear in the new part of R, with the factors

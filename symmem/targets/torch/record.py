@@ -13,6 +13,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
 from symmem.derivation.running import RunningForm, frozen_parameters, running_form
+from symmem.errors import DerivationError
 from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory

@@ -130,7 +130,7 @@ def first_order_of(optimizer: Optimizer) -> FirstOrder:
     found = formulas_of(optimizer)
     if not isinstance(found, FirstOrder):
         raise DerivationError(
-            f"{optimizer.name}: the optimizer with its memory and the probe are known for geometric memory of theta and "
+            f"{optimizer.name}: the optimizer with memory and the probe are known for geometric memory of theta and "
             "grad, and here a g reads momentum variables or a delay stands; take Memoryless"
         )
     return found

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "emit": ("emit", "emit"),
     "build": ("build", "build"),
     "compare": ("compare", "compare"),
+    "same": ("same", "same"),
     "verify": ("verify", "verify"),
 }
 """Name of the command: its module here, and its name there."""

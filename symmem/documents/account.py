@@ -29,11 +29,13 @@ from symmem.documents.parts import (
     Limit,
     ModifiedEquation,
     Part,
+    Schedule,
     StartShift,
     StraightLine,
 )
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
+from symmem.method.merging import merged
 from symmem.notation.decimals import power_digits
 from symmem.records import record
 
@@ -56,6 +58,7 @@ class Account:
     order: int
     at: At
     iteration: Iteration | None = None
+    schedule: Schedule | None = None
     limit: Limit | Missing | None = None
     straight: StraightLine | None = None
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
@@ -88,6 +91,7 @@ def account_of(
         derivation.order,
         at,
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
+        schedule=when(Part.SCHEDULE, lambda: _schedule(derivation)),
         limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
         straight=when(Part.STRAIGHT, lambda: _straight(derivation, at)),
         modified_loss=loss,
@@ -139,6 +143,11 @@ def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing
     return derivation.at(step)
 
 
+def _schedule(derivation: Derivation) -> Schedule | None:
+    rate, slow = derivation.method.rate, derivation.slow_limit
+    return None if rate is None or slow is None else Schedule(rate.factor, rate.settled, slow)
+
+
 def _limit(derivation: Derivation, at: At) -> Limit | Missing:
     coefficients, limit = derivation.coefficients, derivation.limit
     if isinstance(limit, Missing) and at != "limit":
@@ -187,6 +196,8 @@ def _start(derivation: Derivation) -> StartShift | Missing:
 def _lemma(derivation: Derivation) -> Lemma:
     method = derivation.method
     update, first = _demanded(derivation.F), finite_correction(method)
-    _demanded(derivation.M if derivation.order <= FINITE_ORDER else update)
-    coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
+    # A cascade is known to first order at step n, whatever the order of its limit.
+    first_alone = derivation.order == 1 or merged(method).is_cascade
+    _demanded(update if first_alone or derivation.order > FINITE_ORDER else derivation.M)
+    coefficients = () if first_alone else (first / LR, second_coefficient(method))
     return Lemma(update, first, coefficients, steps(method))

@@ -16,7 +16,15 @@ from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.latex_spelling import LatexSpelling
-from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift, StraightLine
+from symmem.documents.parts import (
+    SETTLED,
+    Limit,
+    ModifiedEquation,
+    Part,
+    Schedule,
+    StartShift,
+    StraightLine,
+)
 from symmem.notation.decimals import long_integers
 
 SCHEMA = 1
@@ -63,6 +71,8 @@ def json_data(account: Account) -> dict[str, Any]:
         "conclusions": [str(each) for each in account.conclusions],
         "unknown": [str(each) for each in account.unknown],
     }
+    if account.schedule is not None:
+        data["schedule"] = _schedule(account.schedule, spelling)
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)
     return data
@@ -144,6 +154,21 @@ def _one(expression: Expr | Missing | None, spelling: LatexSpelling) -> dict[str
 
 def _all(expressions: Iterable[Expr], spelling: LatexSpelling) -> list[dict[str, str]]:
     return [expression_data(expression, spelling) for expression in expressions]
+
+
+def _schedule(found: Schedule, spelling: LatexSpelling) -> dict[str, Any]:
+    """The rate, its limit, and the limit of many steps in which the rate is a symbol."""
+    slow = None if isinstance(found.slow, Missing) else found.slow
+    return {
+        "rate": expression_data(found.rate, spelling),
+        "settled": _one(found.settled, spelling),
+        "slow": slow
+        and {
+            "memoryless": expression_data(slow.F, spelling),
+            "correction": _one(slow.M, spelling),
+            "leading": expression_data(slow.leading, spelling),
+        },
+    }
 
 
 def _quadratic(summed: Quadratic, spelling: LatexSpelling) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from symmem.documents.account import Account
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose
+from symmem.documents.scheduled import rate
 from symmem.documents.section import Section
 from symmem.documents.sections import coefficients_section, iteration_section, stated_sections
 from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
@@ -56,7 +57,8 @@ def optimizer_html(optimizer: Optimizer) -> str:
         for name, variable in zip(momenta(optimizer), optimizer.momentum, strict=True)
     ]
     update = step(optimizer)
-    equations = [(update.left, update.right), (PHI, optimizer.phi)]
+    scheduled = [] if optimizer.schedule is None else [(rate(N), optimizer.schedule)]
+    equations = [(update.left, update.right), *scheduled, (PHI, optimizer.phi)]
     written = [(spelling.latex(left), spelling.latex(right)) for left, right in equations]
     heads = [MEMORY, Letter("g"), Letter("beta"), Letter("b")]
     parts = [html.display(written), html.table([cell(head) for head in heads], rows)]
@@ -68,6 +70,8 @@ def optimizer_latex(optimizer: Optimizer) -> str:
     """Phi and the momentum variables."""
     spelling = LatexSpelling.of(optimizer)
     lines = [rf"{spelling.latex(PHI)} &= {spelling.latex(optimizer.phi)}"]
+    if optimizer.schedule is not None:
+        lines.insert(0, rf"{spelling.latex(rate(N))} &= {spelling.latex(optimizer.schedule)}")
     for name, m in zip(momenta(optimizer), optimizer.momentum, strict=True):
         summed = m.beta != 0
         kernel = rf"\sum_{{k=0}}^{{n}} ({spelling.latex(m.beta)})^{{k}} " if summed else ""

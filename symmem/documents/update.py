@@ -5,6 +5,7 @@ from __future__ import annotations
 from symmem.algebra.atoms import MOMENTUM_NAME
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.prose import Prose
+from symmem.documents.scheduled import front
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Atom, BigSum, Power
 from symmem.notation.statement import (
@@ -12,7 +13,6 @@ from symmem.notation.statement import (
     ZERO,
     Applied,
     Equality,
-    H,
     Iterate,
     Letter,
     N,
@@ -52,9 +52,14 @@ def notes(optimizer: Optimizer) -> tuple[Prose, ...]:
         first = "before the start g is taken at " if any(_begins_full(v) for v in optimizer.momentum) else ""
         start: Prose = (first, Iterate(ZERO)) if first else ("before the start it is 0",)
         found.append(("a delay d is ", DELAYED, "; ", *start))
-    if any(MOMENTUM_NAME.fullmatch(s.name) for v in optimizer.momentum for s in v.g.free_symbols):
+    if reads_others(optimizer):
         found.append(("a g that reads momentum variables sees them at the step at which it is taken",))
     return tuple(found)
+
+
+def reads_others(optimizer: Optimizer) -> bool:
+    """Whether a g reads momentum variables."""
+    return any(MOMENTUM_NAME.fullmatch(s.name) for v in optimizer.momentum for s in v.g.free_symbols)
 
 
 def _begins_full(variable: Momentum) -> bool:
@@ -67,6 +72,6 @@ def momenta(optimizer: Optimizer) -> tuple[Atom, ...]:
 
 
 def step(optimizer: Optimizer) -> Equality:
-    """``theta_{n+1} = theta_n - h Phi(m_1, ..., m_L)``."""
+    """``theta_{n+1} = theta_n - h Phi(m_1, ..., m_L)``, with ``rate(n)`` behind h under a schedule."""
     update = Applied(PHI, momenta(optimizer))
-    return Equality(Iterate(added(N, ONE)), difference(Iterate(N), times(H, update)))
+    return Equality(Iterate(added(N, ONE)), difference(Iterate(N), times(front(optimizer), update)))

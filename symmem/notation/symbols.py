@@ -75,3 +75,10 @@ def _text(name: str, latex: str | Formula | None, glyphs: Glyphs) -> str:
     stem, digits = numbered(name)
     letter = GREEK.get(stem, stem)
     return letter + (subscript(digits) or "") if len(letter) == 1 else name
+
+
+LATEX_NAMES: Mapping[str, str] = {
+    **{"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"},
+    **{"newton_schulz": "NewtonSchulz", "inverse_root": "InverseRoot", "sum_tensors": "SumTensors"},
+}
+"""Functions whose LaTeX name is not their own."""

@@ -9,19 +9,37 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse, oo
+from sympy import Add, Expr, Mul, Number, Pow, Product, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
-from symmem.algebra.atoms import AGO, GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.atoms import (
+    AGO,
+    GRAD,
+    THETA,
+    TOTAL,
+    Kind,
+    is_contraction,
+    is_scalar,
+    opaque_parts,
+    potential_parts,
+)
+from symmem.algebra.heads import HEADS, labels_of, operands_of
+from symmem.algebra.tensor_heads import RESHAPING, is_of_tensors
+from symmem.algebra.where import where
 from symmem.derivation.step_scalars import MANY_STEPS
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
     Assignment,
+    Branch,
     Call,
+    Choice,
     Contract,
     Internal,
     Loop,
+    OfTensor,
     Potential,
     Scalars,
     Statement,
@@ -37,6 +55,8 @@ class Names:
     vectors: set[Symbol] = field(default_factory=lambda: {THETA, GRAD})
     potentials: Mapping[str, str] = field(default_factory=dict)
     """Opaque function -> the name of the number whose gradient it is."""
+    shaped: set[Symbol] = field(default_factory=set)
+    """The vectors whose shape need not be that of theta."""
     _counts: Counter[str] = field(default_factory=Counter)
 
     def fresh(self, stem: str) -> Symbol:
@@ -83,7 +103,7 @@ class Block:
         """The expression with every contraction, call, total and sum replaced by the name of its value."""
         if not expression.args:
             return expression
-        if not isinstance(expression, (Sum, AppliedUndef)):
+        if not isinstance(expression, (Sum, Product, where, AppliedUndef)):
             return expression.func(*(self.entrywise(argument) for argument in expression.args))
         owner = self._owner(expression)
         if expression not in owner._known:
@@ -91,8 +111,12 @@ class Block:
         return owner._known[expression]
 
     def _barrier(self, expression: Expr) -> Symbol:
-        if isinstance(expression, Sum):
+        if isinstance(expression, (Sum, Product)):
             return self._loop(expression)
+        if isinstance(expression, where):
+            return self._choice(*expression.args)
+        if is_of_tensors(expression):
+            return self._of_tensor(expression)
         arguments = tuple(self.vector(argument) for argument in expression.args)
         if expression.func == TOTAL:
             result = self._names.fresh("c")
@@ -106,6 +130,21 @@ class Block:
         if is_contraction(expression):
             return self._add(Contract(self._names.fresh_vector("h"), arguments))
         return self._add(Call(self._names.fresh_vector("k"), expression.func.__name__, arguments))
+
+    def _of_tensor(self, expression: Expr) -> Symbol:
+        head = HEADS.of(expression)
+        assert head is not None
+        vectors = tuple(self.vector(operand) for operand in operands_of(expression, head))
+        numbers = tuple(self.scalar(self.entrywise(label)) for label in labels_of(expression, head))
+        name, names = opaque_parts(expression)[0], self._names
+        if head.kind is Kind.SCALAR:
+            result = names.fresh("c")
+            self._late.add(result)
+        else:
+            result = names.fresh_vector("u" if head.is_uniform else "k")
+        if name in RESHAPING:
+            names.shaped.add(result)
+        return self._add(OfTensor(result, name, vectors, numbers))
 
     def vector(self, expression: Expr) -> Symbol:
         """The name of a vector: theta, grad, or the result of a statement."""
@@ -137,10 +176,32 @@ class Block:
         names = self._names
         # The local values of a function are counted anew, so that equal functions are equal records.
         value = entrywise(expression, frozenset(names.vectors), self.scalar, Names().fresh)
-        return self._add(Apply(names.fresh_vector("v"), value))
+        result = names.fresh_vector("v")
+        has_own_shape = not names.shaped.isdisjoint(value.vectors)
+        if has_own_shape:
+            names.shaped.add(result)
+        return self._add(Apply(result, value, has_own_shape))
 
-    def _loop(self, expression: Sum) -> Symbol:
-        """A sum over past steps; SymPy's limits are inclusive, the innermost first."""
+    def _choice(self, condition: Boolean, value: Expr, otherwise: Expr) -> Symbol:
+        """The branches are blocks by themselves: nothing of them is computed before the condition is known."""
+        result = self._names.fresh("c")
+        self._late.add(result)
+        branches = []
+        for each in (value, otherwise):
+            block = Block(self._names)
+            ends = block.finish_scalar(each)
+            branches.append(Branch(block.statements(), ends))
+        return self._add(Choice(result, self._condition(condition), *branches))
+
+    def _condition(self, condition: Boolean) -> Boolean:
+        if isinstance(condition, Relational):
+            return condition.func(*(self.entrywise(side) for side in condition.args), evaluate=False)
+        return condition.func(*(self._condition(part) for part in condition.args), evaluate=False)
+
+    def _loop(self, expression: Sum | Product) -> Symbol:
+        """A sum over past steps, or a product; SymPy's limits are inclusive, the innermost first."""
+        if isinstance(expression, Product):
+            return self._product_loop(expression)
         *inner, (index, lower, upper) = expression.limits
         if lower == 0 and (upper == oo or index == AGO):
             # Over lags: the oldest step first, as every loop runs, and as its terms are cut.
@@ -159,6 +220,14 @@ class Block:
         decay = _decay(expression.function, index, stop)
         return self._add(Loop(result, index, first, stop, decay, body.statements(), term, scalar))
 
+    def _product_loop(self, expression: Product) -> Symbol:
+        ((index, lower, upper),) = expression.limits
+        body = Block(self._names, self, index)
+        result, term = self._names.fresh("c"), body.finish_scalar(expression.function)
+        self._late.add(result)
+        first, stop = self.entrywise(lower), self.entrywise(upper + 1)
+        return self._add(Loop(result, index, first, stop, None, body.statements(), term, True, True))
+
     def _owner(self, expression: Expr) -> Block:
         """The outermost block in which the expression can be computed."""
         block = self
@@ -166,7 +235,9 @@ class Block:
             block = block._parent
         return block
 
-    def _add(self, statement: Apply | Contract | Call | Potential | Total | Loop) -> Symbol:
+    def _add(
+        self, statement: Apply | Contract | Call | Potential | OfTensor | Total | Loop | Choice
+    ) -> Symbol:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result

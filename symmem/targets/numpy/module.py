@@ -10,7 +10,14 @@ from symmem.program.program import Need, Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers, copied
-from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
+from symmem.targets.python.module import (
+    CHECKS,
+    MATRICES,
+    OF_TENSOR,
+    PythonTarget,
+    python_module,
+    python_scope,
+)
 from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {
@@ -28,11 +35,14 @@ HELPERS = Helpers(
         Need.TOTAL: ("_total",),
         Need.STEPS: ("_steps", "_added"),
         Need.OLDEST: ("_oldest",),
+        Need.SHAPED: ("_shaped",),
+        Need.SUM_TENSORS: ("_sum_tensors",),
+        **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
     },
 )
 NAMES = ("Array", "BLOCK")
 """What stands above the functions."""
-TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
+TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 
 
 def spelling(scope: Scope) -> Spelling:
@@ -40,6 +50,7 @@ def spelling(scope: Scope) -> Spelling:
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
+    arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
     numbers = {name: f"{number}({spelled})" for name, spelled in arrays.items()}
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)

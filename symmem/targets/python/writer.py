@@ -20,9 +20,11 @@ from symmem.program.statements import (
     Apply,
     Assignment,
     Call,
+    Choice,
     Contract,
     Entrywise,
     Loop,
+    OfTensor,
     Potential,
     Scalars,
     Statement,
@@ -146,10 +148,15 @@ class PythonWriter:
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
         if isinstance(statement, Scalars):
             return self._assignments(statement.assignments, self._scalars)
+        if isinstance(statement, Choice):
+            return self.choice(statement)
         target = f"{self._name(statement.result)} = "
         if isinstance(statement, Apply):
             role = roles.get(statement.result, "summand")
-            return self.call(target, "_entrywise", self._application(statement, role))
+            function, theta, *rest = self._application(statement, role)
+            if statement.has_own_shape:
+                return self.call(target, "_shaped", [function, *rest])
+            return self.call(target, "_entrywise", [function, theta, *rest])
         if isinstance(statement, Contract):
             contraction = "hvp" if len(statement.directions) == 1 else f"d{len(statement.directions) + 1}"
             return [f"{target}_like(theta, {contraction}(theta, {self._list(statement.directions)}))"]
@@ -157,9 +164,18 @@ class PythonWriter:
             return [f"{target}_like(theta, {statement.function}({self._list(statement.arguments)}))"]
         if isinstance(statement, Potential):
             return [f"{target}{statement.function}({self._name(statement.argument)})"]
+        if isinstance(statement, OfTensor):
+            return self._of_tensor(target, statement)
         if isinstance(statement, Total):
             return [f"{target}_total({self._name(statement.vector)})"]
         return self.loop(statement)
+
+    def _of_tensor(self, target: str, statement: OfTensor) -> list[str]:
+        if statement.function == "sum_tensors":
+            return [f"{target}_sum_tensors({self._name(statement.vectors[0])})"]
+        numbers = Group(tuple(self.number(number) for number in statement.numbers))
+        function = f"_{statement.function}"
+        return self.call(target, "_of_tensor", [function, self._group(statement.vectors), numbers])
 
     def loop(self, loop: Loop) -> list[str]:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
@@ -174,10 +190,20 @@ class PythonWriter:
                 *inner,
                 f"{result} = _added({self._name(loop.term)})",
             ]
-        start = "0.0" if loop.is_scalar else "_zeros(theta)"
-        body = [*self.block(loop.body), f"{result} = {result} + {self._name(loop.term)}"]
+        start = "1.0" if loop.is_product else "0.0" if loop.is_scalar else "_zeros(theta)"
+        sign = "*" if loop.is_product else "+"
+        body = [*self.block(loop.body), f"{result} = {result} {sign} {self._name(loop.term)}"]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
         return [f"{result} = {start}", header, *indented(body)]
+
+    def choice(self, choice: Choice) -> list[str]:
+        """A number with two branches, of which one is computed."""
+        result = self._name(choice.result)
+        first, second = (
+            [*self.block(each.body), f"{result} = {self._name(each.value)}"] for each in choice.branches
+        )
+        condition = self._scalars.condition(choice.condition)
+        return [f"if {condition}:", *indented(first), "else:", *indented(second)]
 
     def bounds(self, loop: Loop) -> tuple[str, str]:
         """The first step that is added, and the one after the last."""
@@ -253,6 +279,8 @@ def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
     for statement in statements:
         if isinstance(statement, Contract):
             roles |= dict.fromkeys(statement.directions, "direction")
+        elif isinstance(statement, OfTensor):
+            roles |= dict.fromkeys(statement.vectors, "argument")
         elif isinstance(statement, Call):
             roles |= dict.fromkeys(statement.arguments, "argument")
         elif isinstance(statement, Total):

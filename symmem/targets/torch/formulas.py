@@ -22,8 +22,8 @@ from symmem.targets.python.surfaces import check, contractions, suffixes
 from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import HELPERS
-from symmem.targets.torch.record import assigned, first_order, higher_order
+from symmem.targets.torch.pieces import helpers
+from symmem.targets.torch.record import assigned, by_groups, check_scope, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
@@ -40,7 +40,8 @@ class Written:
 
 def written(derivation: Derivation, writer: InliningWriter) -> Written:
     """The functions of any order, and ``FORMULAS``."""
-    if derivation.order > 1:
+    check_scope(derivation)
+    if not by_groups(derivation):
         return _higher(derivation, writer)
     functions = FunctionWriter(derivation.optimizer, writer)
     lines, record = first_order(derivation, functions)
@@ -49,7 +50,7 @@ def written(derivation: Derivation, writer: InliningWriter) -> Written:
 
 def has_line(derivation: Derivation) -> bool:
     """Whether the optimizer can run on the straight-line history: order 1, and a line for every memory."""
-    return derivation.order == 1 and not isinstance(group_form(derivation.method).straight, Missing)
+    return by_groups(derivation) and not isinstance(group_form(derivation.method).straight, Missing)
 
 
 def formulas_module(derivation: Derivation) -> str:
@@ -66,7 +67,7 @@ def formulas_module(derivation: Derivation) -> str:
             "definitions": [
                 *("\n".join(lines) for lines in (check(program, ""), *writer.functions())),
                 *CHECKS.chosen(()),
-                *HELPERS.chosen(found.needs),
+                *helpers(found.needs),
                 *("\n".join(lines) for lines in found.functions),
                 "\n".join(found.record),
             ],
@@ -87,7 +88,7 @@ def imports_math(needs: frozenset[Need], scope: Scope) -> bool:
 
 @dataclass(frozen=True)
 class HigherStep:
-    """Beyond order 1: the whole step on flat vectors, with a vector of rates, as a function."""
+    """Beyond order 1 and geometric memory: the whole step on flat vectors, with a vector of rates, as a function."""
 
     variants: Variants
     function: Lines
@@ -109,7 +110,7 @@ class HigherStep:
 
 
 def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
-    """The step of an order above 1."""
+    """The step of an order above 1, or of a memory that is not geometric."""
     optimizer, order = derivation.optimizer, derivation.order
     rates = Internal("rates")
 

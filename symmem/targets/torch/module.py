@@ -9,24 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
+from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.documents.parts import Part
-from symmem.errors import DerivationError
 from symmem.program.lowering import lower
 from symmem.program.program import Need
 from symmem.targets.python.layout import INDENT, WIDTH, signature
-from symmem.targets.python.module import CHECKS, PythonTarget, python_module
+from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments, tuple_of
 from symmem.targets.torch.formulas import has_line, higher_step, imports_math, tensor_writer
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import CORRECTED, LINE, GroupFunctions, lines_of
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
+from symmem.targets.torch.record import by_groups, check_scope
 
 TARGET = PythonTarget(
     "torch/module.py.jinja",
     has_out=True,
-    helpers=(CHECKS, HELPERS),
+    helpers=(CHECKS, HELPERS, MATRICES),
     told=(Part.ITERATION,),
 )
 FIRST_ORDER = (
@@ -54,21 +54,22 @@ class EmittedClass:
 
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
+    check_scope(derivation)
     program = lower(derivation)
     writer = tensor_writer(program)
-    found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
+    found = _first(derivation, writer) if by_groups(derivation) else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
     needs = found.needs | program.needs()
     along = definitions("derivatives", "_Along") if functions else []
     values = {
         "base": found.base,
-        "has_history": derivation.order == 1,
+        "has_history": by_groups(derivation),
         "constructor": _constructor(derivation, arguments, functions),
         "notes": found.notes,
         "names": found.aliases,
         "before": found.before,
         "after": [*more_helpers(needs, program.needs()), *along, *found.after],
-        "imports_math": derivation.order == 1 or imports_math(needs, writer.scope),
+        "imports_math": by_groups(derivation) or imports_math(needs, writer.scope),
         "arguments": arguments,
         "open_functions": functions,
         "settings": settings(arguments),
@@ -88,7 +89,7 @@ def _constructor(
         head.append(f"{function.name}: Callable[..., Tensor]")
         head += [f"{name}: Callable[..., Tensor] | None = None" for name in function.derivatives]
     head += ["maximize: bool = False", "limit: bool = False"]
-    if derivation.order == 1:
+    if by_groups(derivation):
         head.append(f'history: str = "{"straight" if has_line(derivation) else "expansion"}"')
     head.append('hvp: _Hvp = "double-backward"')
     return signature("__init__", head, "None", depth=1)
@@ -114,9 +115,6 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
-    missing = without_group_form(derivation.method)
-    if missing is not None:
-        raise DerivationError(str(missing))
     form = group_form(derivation.method)
     functions = FunctionWriter(derivation.optimizer, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]

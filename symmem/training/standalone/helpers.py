@@ -12,8 +12,10 @@ __all__ = [
     "_added",
     "_array",
     "_like",
+    "_of_tensor",
     "_oldest",
     "_steps",
+    "_sum_tensors",
     "_written",
     "_zeros",
 ]
@@ -55,6 +57,16 @@ def _steps(first: int, stop: int) -> Tensor:
 
 def _added(terms: Tensor) -> float:
     return float(terms.sum())
+
+
+def _of_tensor(function: Any, vectors: Any, numbers: Any) -> Any:
+    """A function of a whole parameter tensor."""
+    return function(torch, vectors, numbers)
+
+
+def _sum_tensors(vector: Any) -> float:
+    """The sum over the tensors of one number each: theta is one tensor."""
+    return float(torch.as_tensor(vector).mean())
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:

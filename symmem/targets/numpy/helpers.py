@@ -53,7 +53,7 @@ def _entrywise(
 def _can_be_cut(out: Array, vectors: Sequence[Array]) -> bool:
     """Whether blocks are views, and none is overwritten before it is read."""
     arrays = (out, *vectors)
-    if not all(array.shape == out.shape and array.flags.c_contiguous for array in arrays):
+    if not all(x.shape == out.shape and x.flags.c_contiguous for x in arrays):
         return False
     shared = [vector for vector in vectors if np.may_share_memory(out, vector)]
     return all(vector.ctypes.data == out.ctypes.data for vector in shared)

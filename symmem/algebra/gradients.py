@@ -11,6 +11,7 @@ For one check: ``grad (grad . D2L(grad)) = 2 D2L(D2L(grad)) + D3L(grad, grad)``,
 from __future__ import annotations
 
 from sympy import Add, Expr, Mul, Pow, S, Symbol
+from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import (
     GRAD,
@@ -26,6 +27,8 @@ from symmem.algebra.head import Head, Operands
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import size_of_tensor
 
+_MOVING = {LOSS, GRAD, THETA}
+
 
 def gradient(scalar: Expr) -> Expr:
     """The vector g with ``d scalar = total(g v)`` when theta moves along v, for every v.
@@ -34,6 +37,8 @@ def gradient(scalar: Expr) -> Expr:
     """
     if scalar == LOSS:
         return GRAD
+    if not scalar.free_symbols & _MOVING and not scalar.has(AppliedUndef):
+        return S.Zero
     if isinstance(scalar, Add):
         return Add(*(gradient(term) for term in scalar.args))
     if isinstance(scalar, Mul):

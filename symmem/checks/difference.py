@@ -16,7 +16,7 @@ from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing
 from symmem.checks.claims import value_of
 from symmem.checks.runs import Parting
-from symmem.checks.verify import DIMENSION, literal_of
+from symmem.checks.verify import dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
 from symmem.verification.losses import probe_point
@@ -63,11 +63,12 @@ def difference(first: Optimizer, second: Optimizer, witness: Parting | None) -> 
 def _size(first: Optimizer, second: Optimizer, left: Expr, right: Expr) -> float | None:
     """``|left - right| / |left|`` in the largest entry."""
     shared = {**second.defaults, **{k: v for k, v in first.defaults.items() if k in second.defaults}}
-    point = probe_point(DIMENSION)
+    layout = layout_of(first, second)
+    point = probe_point(dimension_of(layout))
     try:
         with mpmath.workdps(DIGITS):
             ours, theirs = (
-                value_of(formula, literal_of(optimizer, values), point, n=0, lr=RATE)
+                value_of(formula, literal_of(optimizer, values, layout), point, n=0, lr=RATE)
                 for formula, optimizer, values in ((left, first, first.defaults), (right, second, shared))
             )
             scale = max(abs(entry) for entry in ours) or mpf(1)

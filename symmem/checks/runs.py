@@ -11,7 +11,7 @@ from mpmath import mpf
 from sympy import Expr, Rational, Symbol
 
 from symmem.algebra.atoms import STEP
-from symmem.checks.verify import DIMENSION, literal_of
+from symmem.checks.verify import dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.verification.vectors import Vector, VerificationError, distance
@@ -77,10 +77,11 @@ def _scale(
         if not parameter.range.contains(theirs[parameter.name]):
             return None
     chance, factors = random.Random(11), []
-    left, right = literal_of(first, ours), literal_of(second, theirs)
+    layout = layout_of(first, second)
+    left, right = literal_of(first, ours, layout), literal_of(second, theirs, layout)
     with mpmath.workdps(DIGITS):
         for count in HISTORIES:
-            history = [_point(chance) for _ in range(count)]
+            history = [_point(chance, dimension_of(layout)) for _ in range(count)]
             try:
                 pairs = zip(left.direction(history, DIGITS), right.direction(history, DIGITS), strict=True)
             except VerificationError:  # the formula leaves the real numbers there
@@ -91,15 +92,16 @@ def _scale(
     return factors[0]
 
 
-def _point(chance: random.Random) -> Vector:
-    return tuple(mpf(chance.randint(-63, 63)) / 64 for _ in range(DIMENSION))
+def _point(chance: random.Random, dimension: int) -> Vector:
+    return tuple(mpf(chance.randint(-63, 63)) / 64 for _ in range(dimension))
 
 
 def parting(trial: Trial) -> Parting | None:
     """The first step after which the runs of the two are apart; None where they are not."""
-    start = _point(random.Random(3))
-    left = literal_of(trial.first, trial.ours).run(start, RATE, STEPS, DIGITS)
-    right = literal_of(trial.second, trial.theirs).run(start, RATE, STEPS, DIGITS)
+    layout = layout_of(trial.first, trial.second)
+    start = _point(random.Random(3), dimension_of(layout))
+    left = literal_of(trial.first, trial.ours, layout).run(start, RATE, STEPS, DIGITS)
+    right = literal_of(trial.second, trial.theirs, layout).run(start, RATE, STEPS, DIGITS)
     for step, (ours, theirs) in enumerate(zip(left, right, strict=True)):
         gap = distance(ours, theirs)
         if gap > AGREE:

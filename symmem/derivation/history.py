@@ -11,8 +11,9 @@ from sympy import Add, Expr, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute
+from symmem.algebra.pieces import merge
 from symmem.algebra.rational import Quotient
-from symmem.algebra.scalars import Scalars, merge
+from symmem.algebra.scalars import Scalars
 from symmem.derivation.gains import frozen_update, gains, is_steady
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method

@@ -50,6 +50,7 @@ def spelling(scope: Scope) -> Spelling:
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
+    arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
     numbers = {name: f"{number}({spelled})" for name, spelled in arrays.items()}
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)

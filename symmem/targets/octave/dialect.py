@@ -22,14 +22,21 @@ _WORDS = (
 )
 KEYWORDS = frozenset(_WORDS.split())
 _FUNCTIONS = ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-OUTER = (*_FUNCTIONS, "abs", "error", "isempty", "p", "out", "varargin", "settings", "check", "array", "like",
-         "filled", "total", "oldest")  # fmt: skip
+OUTER = (*_FUNCTIONS, "abs", "min", "max", "error", "isempty", "p", "out", "varargin", "settings", "check", "array",
+         "like", "filled", "total", "oldest")  # fmt: skip
 """What the functions of the file call, and the variables that each of them has."""
 DIALECT = Dialect(
-    {"Abs": "abs({})", **{name: f"{name}({{}})" for name in _FUNCTIONS}},
+    {
+        "Abs": "abs({})",
+        "Min": "min({}, {})",
+        "Max": "max({}, {})",
+        **{name: f"{name}({{}})" for name in _FUNCTIONS},
+    },
     "1 ./ sqrt({})",
     times=".*",
     over="./",
+    both="({} && {})",
+    either="({} || {})",
 )
 
 

@@ -139,12 +139,6 @@ class SourcePrinter(Printer):
         arguments = [self.source(argument) for argument in expression.args]
         return self._dialect.functions[expression.func.__name__].format(*arguments)
 
-    def _print_Max(self, expression: Expr) -> str:
-        return self._print_Function(expression)
-
-    def _print_Min(self, expression: Expr) -> str:
-        return self._print_Function(expression)
-
 
 def is_negative(expression: Expr) -> bool:
     """Whether a minus is written in front."""

@@ -30,9 +30,8 @@ TARGET = PythonTarget(
     told=(Part.ITERATION,),
 )
 FIRST_ORDER = (
-    "Groups may differ in everything, n included; the present lr stands for past ones.",
-    '``hvp``: "double-backward", "central-difference", or a function of parameters and',
-    "direction. More: symmem.training, --runtime.",
+    "Groups may differ in everything; each counts its updates n and keeps its past rates.",
+    '``hvp``: "double-backward", "central-difference" or a function. More: symmem.training.',
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",

@@ -47,7 +47,8 @@ def are_alike(parts: Sequence[Part]) -> bool:
     types = {(p.device.type, p.dtype) for p in parameters}
     served = {("cpu", torch.float32), ("cpu", torch.float64)}
     whole = all(p.is_contiguous() for p in parameters)
-    return len(known) == 1 and types <= served and whole
+    level = all(part.had_one_rate for part in parts)
+    return len(known) == 1 and types <= served and whole and level
 
 
 def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources, operators: Any) -> Tensor:
@@ -78,7 +79,8 @@ def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources,
                     p.sub_(operators.straight(p, g, hv, n, lr, values), alpha=lr)
                 else:
                     operators.step_(p, g, hv, n, lr, values)
-        part.group["n"] += any(g is not None for g in part.gradients)
+        if any(g is not None for g in part.gradients):
+            part.note_step()
     return evaluation.loss
 
 

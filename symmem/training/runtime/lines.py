@@ -32,10 +32,11 @@ def check_history(group: Group, formulas: FirstOrder) -> None:
     memory = formulas.memory
     if group["history"] not in HISTORIES:
         raise ValueError(f"history = {group['history']!r} is neither of {', '.join(HISTORIES)}")
-    if memory is not None and any(decay < 0 for decay in memory.decays(*formulas.values(group))):
-        raise ValueError("a decay is negative: the sums over past steps are those of decays in [0, 1)")
-    if group["history"] == "straight" and memory is not None and memory.on_line is None:
-        raise ValueError('this optimizer has no straight-line history; use history="expansion"')
+    if group["history"] == "expansion" or memory is None:
+        return
+    if memory.on_line is None or any(decay < 0 for decay in memory.decays(*formulas.values(group))):
+        words = "has no straight-line history: a memory with a negative decay may weigh the past by 0"
+        raise ValueError(f'{formulas.title} {words}; use history="expansion"')
 
 
 @lru_cache(maxsize=64)

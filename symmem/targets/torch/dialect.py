@@ -17,7 +17,8 @@ def spelling(scope: Scope) -> Spelling:
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
-    tensors |= {"Min": f"{torch}.minimum({{}}, {{}})", "Max": f"{torch}.maximum({{}}, {{}})"}
+    for name, function in (("Min", "minimum"), ("Max", "maximum")):  # of a tensor and a number too
+        tensors[name] = f"{torch}.{function}({torch}.as_tensor({{}}), {torch}.as_tensor({{}}))"
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     of_tensors = Dialect(tensors, f"{torch}.rsqrt({{}})")
     return Spelling(of_tensors, Dialect(numbers, f"1.0 / {math}.sqrt({{}})"), of_tensors)

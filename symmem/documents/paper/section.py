@@ -17,6 +17,7 @@ from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
+from symmem.documents.program_named import program_sentences
 from symmem.documents.prose import stated
 from symmem.documents.scheduled import settled_front
 from symmem.documents.update import notes, reads_others
@@ -78,6 +79,7 @@ def _section(account: Account, width: float) -> dict[str, object]:
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
+        "program": [typeset(sentence) for sentence in program_sentences(optimizer)],
         "table": table(optimizer, writer),
         "notes": [writer.sentence(note) for note in notes(optimizer)],
         "is_cascade": reads_others(optimizer),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import GRAD, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.atoms import GRAD, STEP, THETA, TOTAL, is_contraction, is_scalar, potential_parts
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -170,7 +170,9 @@ def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ..
     """The assignments with their repeated parts named first."""
     parts, reduced = cse([value for _, value in assignments], symbols=_stream(names.fresh), list=False)
     named = zip((name for name, _ in assignments), reduced, strict=True)
-    return (*parts, *named)
+    # n + 1 is shorter than a name for it.
+    plain = {name: value for name, value in parts if isinstance(value, Add) and value - STEP in (1, -1)}
+    return tuple((name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain)
 
 
 def _stream(fresh: Callable[[str], Symbol]) -> Iterator[Symbol]:

@@ -13,11 +13,13 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, THETA
 from symmem.algebra.results import Advice, Missing
+from symmem.algebra.scalars import Scalars
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
+from symmem.program.stable_sums import stabilised
 
 Pair = tuple[Expr | Missing, Expr | Missing]
 
@@ -80,15 +82,20 @@ def advised(formula: Expr | Missing, advice: Advice) -> Expr | Missing:
 
 
 def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
-    """F and M at step n, and in the limit."""
+    """F and M at step n, their numbers without cancellation, and in the limit."""
     if isinstance(derivation.F, Missing):
         raise DerivationError(str(derivation.F))  # without an update there is nothing to write
-    finite = derivation.F, advised(derivation.M, Advice.LIMIT)
+    numbers = derivation.method.numbers
+    finite = _stable(derivation.F, numbers), _stable(advised(derivation.M, Advice.LIMIT), numbers)
     limit = derivation.limit
     if isinstance(limit, Missing):
         missing = advised(limit, Advice.STEP)
         return finite, (missing, missing)
     return finite, (limit.F, limit.M)
+
+
+def _stable(formula: Expr | Missing, numbers: Scalars) -> Expr | Missing:
+    return formula if isinstance(formula, Missing) else stabilised(formula, numbers)
 
 
 def step_of(update: Expr, correction: Expr) -> Expr:

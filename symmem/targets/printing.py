@@ -115,6 +115,10 @@ class SourcePrinter(Printer):
         arguments = [self.source(argument) for argument in expression.args]
         return self._dialect.functions[expression.func.__name__].format(*arguments)
 
+    def _print_Whole(self, expression: Expr) -> str:
+        (inner,) = expression.args
+        return self.bound(inner, ATOM)
+
 
 def is_negative(expression: Expr) -> bool:
     """Whether a minus is written in front."""

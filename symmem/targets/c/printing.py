@@ -32,6 +32,7 @@ class Precision:
         end = self.functions
         functions = {name: f"{function}{end}({{}})" for name, function in _MATHEMATICS.items()}
         functions["sign"] = f"symmem_sign{end}({{}})"
+        functions |= {"Joint": "symmem_joint({})", "Shortfall": "symmem_shortfall({})"}
         plain = f"1.0{self.numbers} / sqrt{end}({{}})"
         return Dialect(functions, f"symmem_rsqrt{end}({{}})" if self.guarded else plain)
 
@@ -65,6 +66,10 @@ class CPrinter(SourcePrinter):
         if exponent.is_negative and exponent not in (-S.Half, S.NegativeOne):
             return self.power(base, exponent)
         return str(super()._print_Pow(expression))
+
+    def _print_Complete(self, expression: Expr) -> str:
+        order, *gaps = map(self.source, expression.args)
+        return f"symmem_complete({order}, {len(gaps)}, (const double[]){{{', '.join(gaps)}}})"
 
     def _print_Integer(self, number: Integer) -> str:
         exact = abs(int(number)) < 2**53

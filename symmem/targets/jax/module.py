@@ -37,7 +37,15 @@ HELPERS = Helpers(
         "_like",
         "_entrywise",
     ),
-    needed={Need.ZEROS: ("_zeros", "_add"), Need.TOTAL: ("_total",), Need.OLDEST: ("_oldest",)},
+    needed={
+        Need.ZEROS: ("_zeros", "_add"),
+        Need.TOTAL: ("_total",),
+        Need.OLDEST: ("_oldest",),
+        Need.COMPLETE: ("_complete",),
+        Need.PRODUCT: ("_Product",),
+        Need.SHORTFALL: ("_shortfall",),
+        Need.SHORTFALLS: ("_shortfall",),
+    },
 )
 TARGET = PythonTarget(
     "jax/module.py.jinja",
@@ -52,6 +60,7 @@ def spelling(scope: Scope) -> Spelling:
     """How JAX spells functions of arrays, and of numbers, which may be traced."""
     jnp = scope.outer("jnp")
     functions = {name: f"{jnp}.{own}({{}})" for name, own in _FUNCTIONS.items()}
+    functions["Shortfall"] = "_shortfall({}, {})"
     numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})")
     return Spelling(Dialect(functions, f"{scope.outer('jax')}.lax.rsqrt({{}})"), numbers, numbers)
 

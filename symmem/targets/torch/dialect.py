@@ -15,7 +15,9 @@ def spelling(scope: Scope) -> Spelling:
     torch, math, number = scope.outer("torch"), scope.outer("math"), scope.outer("float")
     tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
+    tensors["Shortfall"] = "_shortfalls({}, {})"
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
+    numbers["Shortfall"] = "_shortfall({}, {})"
     of_tensors = Dialect(tensors, f"{torch}.rsqrt({{}})")
     return Spelling(of_tensors, Dialect(numbers, f"1.0 / {math}.sqrt({{}})"), of_tensors)

@@ -89,7 +89,7 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     form = group_form(derivation.method)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
     table = _table(form)
     listed = definitions("tables", "_listed") if table == "_settling" else []

@@ -15,7 +15,15 @@ _TRAINING = Path(__file__).resolve().parents[2] / "training"
 HELPERS = Helpers(
     _TRAINING / "standalone" / "helpers.py",
     always=("_array", "_like", "_written"),
-    needed={Need.ZEROS: ("_zeros",), Need.STEPS: ("_steps", "_added"), Need.OLDEST: ("_oldest",)},
+    needed={
+        Need.ZEROS: ("_zeros",),
+        Need.STEPS: ("_steps", "_added"),
+        Need.OLDEST: ("_oldest",),
+        Need.COMPLETE: ("_complete",),
+        Need.PRODUCT: ("_Product",),
+        Need.SHORTFALL: ("_shortfall",),
+        Need.SHORTFALLS: ("_shortfalls",),
+    },
 )
 """What the functions of tensors call."""
 

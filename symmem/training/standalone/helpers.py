@@ -11,8 +11,12 @@ from torch import Tensor
 __all__ = [
     "_added",
     "_array",
+    "_Product",
+    "_complete",
     "_like",
     "_oldest",
+    "_shortfall",
+    "_shortfalls",
     "_steps",
     "_written",
     "_zeros",
@@ -62,3 +66,48 @@ def _oldest(first: int, stop: int, decay: float) -> int:
     if decay <= 0.0:
         return stop
     return max(first, stop - math.ceil(-60.0 * math.log(2.0) / math.log(decay)))
+
+
+def _complete(m: float, *nodes: Any) -> float:
+    """The sum of all products of m nodes: a power of a triangular matrix, by doubling.
+
+    Nothing is subtracted; the diagonal is taken anew, so that its error does not double.
+    """
+    size, done = len(nodes), 0
+    rows = [[1.0] * size] + [[0.0] * size for _ in nodes[1:]]  # row d: d places off
+    for bit in f"{int(m) + size - 1:b}":
+        for d in range(size - 1, 0, -1):
+            for i in range(size - d):
+                value = rows[d][i] * (rows[0][i] + rows[0][i + d])
+                for e in range(1, d):
+                    value += rows[e][i] * rows[d - e][i + e]
+                rows[d][i] = value
+        if bit == "1":
+            rows[0] = [x * x for x in rows[0]]
+            for d in range(size - 1, 0, -1):
+                for i in range(size - d):
+                    rows[d][i] = rows[d][i] * nodes[i + d] ** 1 + rows[d - 1][i]
+        done = 2 * done + int(bit)
+        rows[0] = [node**done for node in nodes]
+    return rows[-1][0]
+
+
+class _Product:
+    """A product of decays: its power is taken factor by factor, and keeps its digits."""
+
+    def __init__(self, *factors: float) -> None:
+        self.factors = factors
+
+    def __pow__(self, k: int) -> float:
+        return math.prod(x**k for x in self.factors)
+
+
+def _shortfall(x: float, k: float) -> float:
+    """1 - x**k, without cancellation."""
+    return -math.expm1(k * math.log(x)) if x > 0 else 1 - x**k
+
+
+def _shortfalls(x: float, k: Any) -> Tensor:
+    """The same for many k."""
+    k = torch.as_tensor(k, dtype=torch.float64)
+    return -torch.expm1(k * math.log(x)) if x > 0 else 1 - x**k

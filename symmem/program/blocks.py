@@ -171,7 +171,7 @@ def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ..
     parts, reduced = cse([value for _, value in assignments], symbols=_stream(names.fresh), list=False)
     named = zip((name for name, _ in assignments), reduced, strict=True)
     # n + 1 is shorter than a name for it.
-    plain = {name: value for name, value in parts if isinstance(value, Add) and value - STEP in (1, -1)}
+    plain = {name: value for name, value in parts if isinstance(value, Add) and (value - STEP).is_Integer}
     return tuple((name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain)
 
 

@@ -21,7 +21,8 @@ from itertools import count
 from math import comb
 
 from symmem.algebra.rational import Quotient
-from symmem.program.magnitude import Magnitudes, Rates, signed
+from symmem.program.coefficients import sign as sign_of
+from symmem.program.magnitude import Magnitudes, Rates
 from symmem.records import record
 from symmem.work import checkpoint
 
@@ -98,11 +99,11 @@ def _path(
 ) -> list[Term] | None:
     """The terms of what is left behind the nodes that were taken, all of the sign; ``dead`` remembers dead ends."""
     checkpoint("the sums over the past")
-    signs = [signed(value) for value in rest.coefficients.values()]
+    signs = [sign_of(value) for value in rest.coefficients.values()]
     if rest.is_plain and all(each == sign for each in signs):
         return list(_plain(rest, taken))
     key = tuple(sorted(taken))
-    if key in dead or (not rest.first.is_zero() and signed(rest.first) != sign):
+    if key in dead or (not rest.first.is_zero() and sign_of(rest.first) != sign):
         return None
     for node in _ordered(rest):
         behind = _path(rest.without(node), sign, (*taken, node), dead)
@@ -186,7 +187,7 @@ def _pair(known: dict[Place, Quotient], sizes: Magnitudes) -> tuple[tuple[Place,
                 continue
             rest = other - value * sizes.value(node)
             shorter = len(rest.numerator) < len(other.numerator) and rest.denominator == other.denominator
-            if rest.is_zero() or (shorter and signed(rest) == signed(other) != 0):
+            if rest.is_zero() or (shorter and sign_of(rest) == sign_of(other) != 0):
                 return (near, far), rest
     return None
 

@@ -1,8 +1,7 @@
-"""How large the terms of a sum are, and of which sign: what decides between two ways of writing it.
+"""How large the terms of a sum are: what decides between two ways of writing it where terms differ in sign.
 
-Decays lie in [0, 1].  A coefficient is evaluated factor by factor; a factor that is no sum of positive terms, no
-distance from 1 and no difference of two inputs is counted with the absolute values of its monomials, which is what the
-rounding errors are measured by.
+A coefficient is evaluated factor by factor; a factor that cannot be written without cancellation is counted with the
+absolute values of its monomials, which is what its rounding error is measured by.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from itertools import product
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors
 from symmem.algebra.rational import Polynomial, Quotient
+from symmem.program.coefficients import is_clear
 from symmem.records import record
 
 Rates = tuple[int, ...]
@@ -23,30 +23,6 @@ STEPS = (1, 2, 5, 60)
 _DECAYS = (Fraction(1, 2), Fraction(9999, 10000), Fraction(9, 10))
 _OTHERS = (Fraction(37, 10), Fraction(37, 100))
 """Values of parameters that are no decays themselves, the first for which the decays made of them are."""
-
-
-def signed(value: Quotient) -> int:
-    """1 or -1 where the value has this sign for all decays and parameters in [0, 1], as far as one can see; else 0."""
-    return _sign(value.numerator) * _sign(value.denominator)
-
-
-def _sign(polynomial: Polynomial) -> int:
-    number, factors = irreducible_factors(polynomial)
-    sign = 1 if number > 0 else -1
-    for factor, multiplicity in factors:
-        sign *= _sign_of_factor(factor) ** multiplicity
-    return sign
-
-
-def _sign_of_factor(factor: Polynomial) -> int:
-    """Of an irreducible polynomial: its terms have one sign, or it is ``1 - monomial``."""
-    terms = {tuple(map(int, exponents)): int(c) for exponents, c in factor.to_dict().items()}
-    if all(c > 0 for c in terms.values()):
-        return 1
-    if all(c < 0 for c in terms.values()):
-        return -1
-    constant = terms.get((0,) * len(next(iter(terms))), 0)
-    return constant if len(terms) == 2 and set(terms.values()) == {1, -1} else 0
 
 
 @record(frozen=True)
@@ -121,16 +97,9 @@ def _size(polynomial: Polynomial, point: tuple[Fraction, ...]) -> float:
     number, factors = irreducible_factors(polynomial)
     size = float(abs(number))
     for factor, multiplicity in factors:
-        exact = _sign_of_factor(factor) != 0 or _is_difference(factor)
-        value = abs(_evaluated(factor, point)) if exact else _evaluated(factor, point, absolute=True)
-        size *= float(value) ** multiplicity
+        value = _evaluated(factor, point, absolute=not is_clear(factor))
+        size *= float(abs(value)) ** multiplicity
     return size
-
-
-def _is_difference(factor: Polynomial) -> bool:
-    """``x - y`` of two generators."""
-    terms = factor.to_dict()
-    return len(terms) == 2 and all(sum(map(int, e)) == 1 and abs(int(c)) == 1 for e, c in terms.items())
 
 
 def _evaluated(

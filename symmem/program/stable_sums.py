@@ -20,6 +20,7 @@ from symmem.algebra.heads import HEADS
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.scalars import Scalars
 from symmem.program.chains import MOST_NODES, Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.program.coefficients import written
 from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.magnitude import Magnitudes, Rates
 
@@ -97,7 +98,7 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
     """
     field, one = numbers.field, numbers.field.number(1)
     if not element.depends_on(field.positions(STEP)):
-        return without_cancellation(numbers.write(element))
+        return written(element, field)
     fixed, moving = _split(field, element.denominator)
     above = _sums(field, element.numerator, fixed, exact=exact)
     below = _sums(field, moving, one.numerator, exact=exact)
@@ -108,7 +109,7 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
         content, rest = _with_content(terms, numbers)
         front = front * content**power
         parts.append(rest**power)
-    return Mul(without_cancellation(numbers.write(front)), *parts)
+    return Mul(written(front, field), *parts)
 
 
 Sums = list[tuple[list[Term], int]]
@@ -182,8 +183,7 @@ def _with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
         content = -content
     parts = []
     for term in terms:
-        factor = without_cancellation(numbers.write(term.coefficient / content))
-        part = factor * _complete(numbers.field, term)
+        part = written(term.coefficient / content, numbers.field) * _complete(numbers.field, term)
         parts.append(Whole(part) if isinstance(part, Add) and len(terms) > 1 else part)
     return content, Add(*parts)
 

@@ -13,6 +13,7 @@ from itertools import count
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sort_key
 from sympy.printing.printer import Printer
 
+from symmem.program.decay_functions import Complete
 from symmem.program.statements import Assignment, Internal
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
@@ -175,12 +176,12 @@ def fitted(
 ) -> tuple[list[Assignment], Expr]:
     """Parts of the value with new names, and the value in those names, short enough for the room.
 
-    Every part fits a line ``name = part`` of the width.
+    Every part fits a line ``name = part`` of the width, but for the call of a long sum, which is broken at its nodes.
     """
     parts: list[Assignment] = []
-    while len(printer.source(value)) > room and value.args:
+    while len(printer.source(value)) > room and value.args and not isinstance(value, Complete):
         longest = max(value.args, key=lambda part: (len(printer.source(part)), default_sort_key(part)))
-        if not longest.args and len(value.args) > 2:
+        if not longest.args and len(value.args) > 2 and isinstance(value, (Add, Mul)):
             half = len(value.args) // 2
             longest, rest = value.func(*value.args[:half]), value.args[half:]
         else:

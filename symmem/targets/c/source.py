@@ -10,7 +10,7 @@ from sympy import Symbol, oo
 from symmem.algebra.results import Missing
 from symmem.declaration.records import Parameter
 from symmem.program.program import Program
-from symmem.program.stable_sums import MOST_NODES
+from symmem.program.chains import MOST_NODES
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import SUFFIXES, interface_function
@@ -19,7 +19,7 @@ from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
 
 RUNTIME = (
-    "machine.h", "extended.h", "gaps.h", "roots.h", "type_f64.h", "loops.h", "type_f32.h", "loops.h", "passes.h",
+    "machine.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "loops.h", "type_f32.h", "loops.h", "passes.h",
     "checks.h",
 )  # fmt: skip
 """The fixed code in the order in which it is copied; the loops once for each type."""

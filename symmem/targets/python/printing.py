@@ -22,11 +22,14 @@ class PythonPrinter(SourcePrinter):
         text = self.bound(factor, PRODUCT)
         return f"-({text})" if binding(factor) == POWER else f"-{text}"
 
+    def arguments(self, sum_: Complete) -> list[str]:
+        """The order, and the nodes; one that is a product is given by its factors."""
+        nodes = [[self.source(factor) for factor in node] for node in sum_.nodes]
+        spelled = [f"_Product({', '.join(node)})" if len(node) > 1 else node[0] for node in nodes]
+        return [self.source(sum_.args[0]), *spelled]
+
     def _print_Complete(self, expression: Complete) -> str:
-        """A node that is a product is given by its factors."""
-        nodes = [[self.source(factor) for factor in node] for node in expression.nodes]
-        spelled = (f"_Product({', '.join(node)})" if len(node) > 1 else node[0] for node in nodes)
-        return f"_complete({self.source(expression.args[0])}, {', '.join(spelled)})"
+        return f"_complete({', '.join(self.arguments(expression))})"
 
     def _print_Integer(self, number: Integer) -> str:
         return str(int(number))

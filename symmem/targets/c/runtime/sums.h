@@ -1,5 +1,5 @@
 /*
- * Functions of gaps 1 - decay: sums over the past without the digits that their closed forms lose.
+ * Sums over the past without the digits that their closed forms lose.
  */
 #if defined(__GNUC__) || defined(__clang__)
 #define SYMMEM_MAYBE_UNUSED __attribute__((unused))
@@ -7,56 +7,57 @@
 #define SYMMEM_MAYBE_UNUSED
 #endif
 
-/* The sum of all products of m factors 1 - gap, 0 for m < 0: a matrix power by doubling, in which nothing is
-   subtracted; the powers on the diagonal are taken anew, so that their errors do not double with them. */
-static SYMMEM_MAYBE_UNUSED double symmem_complete(double m, int count, const double *gaps)
+/* The power of a node, a product of `width` factors, taken factor by factor: so it keeps its digits. */
+static SYMMEM_INLINE double symmem_node_power(const double *node, int width, double k)
 {
-    double rows[SYMMEM_MOST_NODES][SYMMEM_MOST_NODES] = {{0}};
-    double next[SYMMEM_MOST_NODES][SYMMEM_MOST_NODES] = {{0}};
-    if (m < 0) {
-        return 0;
+    double power = 1;
+    for (int i = 0; i < width; ++i) {
+        power *= pow(node[i], k);
     }
-    const uint64_t last = (uint64_t)m + (uint64_t)count - 1;
+    return power;
+}
+
+/* The sum of all products of m nodes: a power of a triangular matrix, by doubling, in which nothing is
+   subtracted; the powers on the diagonal are taken anew, so that their errors do not double with them. */
+static SYMMEM_MAYBE_UNUSED double symmem_complete(double m, int count, int width, const double *nodes)
+{
+    double rows[SYMMEM_MOST_NODES][SYMMEM_MOST_NODES] = {{0}}; /* row d: d places off the diagonal */
+    const uint64_t last = (uint64_t)(m + count - 1);
     uint64_t done = 0;
     for (int i = 0; i < count; ++i) {
-        rows[i][i] = 1;
+        rows[0][i] = 1;
     }
     for (int place = 63; place >= 0; --place) {
         const uint64_t bit = (last >> place) & 1u;
         if (done + bit == 0) {
             continue;
         }
-        for (int i = 0; i < count; ++i) {
-            for (int j = i; j < count; ++j) {
-                double sum = 0;
-                for (int k = i; k <= j; ++k) {
-                    sum += rows[i][k] * rows[k][j];
+        for (int d = count - 1; d > 0; --d) {
+            for (int i = 0; i < count - d; ++i) {
+                rows[d][i] *= rows[0][i] + rows[0][i + d];
+                for (int e = 1; e < d; ++e) {
+                    rows[d][i] += rows[e][i] * rows[d - e][i + e];
                 }
-                next[i][j] = sum;
+            }
+        }
+        for (int i = 0; i < count; ++i) {
+            rows[0][i] *= rows[0][i];
+        }
+        for (int d = count - 1; d > 0 && bit; --d) {
+            for (int i = 0; i < count - d; ++i) {
+                rows[d][i] = rows[d][i] * symmem_node_power(nodes + (i + d) * width, width, 1) + rows[d - 1][i];
             }
         }
         done = 2 * done + bit;
         for (int i = 0; i < count; ++i) {
-            for (int j = i; j < count; ++j) {
-                const double before = j > i ? next[i][j - 1] : 0.0;
-                rows[i][j] = bit ? next[i][j] * (1.0 - gaps[j]) + before : next[i][j];
-            }
-        }
-        for (int i = 0; i < count; ++i) {
-            rows[i][i] = gaps[i] < 1 ? exp((double)done * log1p(-gaps[i])) : 0.0;
+            rows[0][i] = symmem_node_power(nodes + i * width, width, (double)done);
         }
     }
-    return rows[0][count - 1];
+    return rows[count - 1][0];
 }
 
-/* 1 - (1 - first)(1 - second), without cancellation. */
-static SYMMEM_INLINE double symmem_joint(double first, double second)
+/* 1 - x**k, without cancellation. */
+static SYMMEM_INLINE double symmem_shortfall(double x, double k)
 {
-    return first + second * (1.0 - first);
-}
-
-/* 1 - (1 - gap)**k, without cancellation. */
-static SYMMEM_INLINE double symmem_shortfall(double gap, double k)
-{
-    return gap < 1 ? -expm1(k * log1p(-gap)) : k > 0 ? 1.0 : 0.0;
+    return x > 0 ? -expm1(k * log(x)) : 1.0 - pow(x, k);
 }

@@ -7,7 +7,7 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo quick test mutants fuzz bench lint format tools clean
+.PHONY: demo quick test prove mutants fuzz bench lint format tools clean
 
 # One derivation.
 demo: $(CORE)
@@ -15,11 +15,15 @@ demo: $(CORE)
 
 # While working: linter, types, and the tests that take two minutes together.
 quick: lint
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not prove"
 
 # Everything that has to hold before a change is merged.
 test: lint tools
 	$(BIN)/pytest
+
+# Sweeps over the whole zoo, for every order and target: what test shows on its first entries.
+prove: lint tools
+	$(BIN)/pytest -m prove
 
 # Breaks the code at many places, one at a time: a break that no test sees is reported.
 mutants: $(DEV) tools

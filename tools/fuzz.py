@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import symmem
-from symmem.declaration.catalogue import NAMES, text_of
+from symmem.declaration.catalogue import names, text_of
 from symmem.declaration.toml import read_toml
 from symmem.errors import BudgetError, SymmemError
 from symmem.targets.registry import TARGETS
@@ -168,7 +168,7 @@ def _from_grammar(chance: random.Random, names: tuple[str, ...] = ("beta", "beta
 
 
 def _from_zoo(chance: random.Random) -> str:
-    text = text_of(chance.choice(NAMES))
+    text = text_of(chance.choice(names()))
     for _ in range(chance.randint(1, 4)):
         pieces = text.split('"')
         place = chance.randrange(len(pieces))

@@ -88,7 +88,11 @@ class _Differentiation:
         elif head.has_point:
             terms.append(self._heads.moved(head, operands, self.of(operands[0])))
         for position, operand in enumerate(operands):
-            if head.is_linear_in(position) and (rate := self.of(operand)) != 0:
+            if (rate := self.of(operand)) == 0:
+                continue
+            if position > 0 and not head.is_linear_in(position):
+                raise NotImplementedError(f"no rule for the derivative of {head.name}")
+            if head.is_linear_in(position):
                 moved = (*operands[:position], rate, *operands[position + 1 :])
                 terms.append(self._heads.applied(head, moved, labels))
         return Add(*terms)

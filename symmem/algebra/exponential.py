@@ -14,6 +14,7 @@ from functools import cached_property
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, sqrt
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.heads import HEADS, labels_of
 from symmem.algebra.rational import Quotient, RationalField, product_of
 from symmem.records import record
 
@@ -199,11 +200,17 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
             pending.extend(raised)
         elif _is_constant_generator(expression, indices):
             constants.add(_generator(expression))
-        else:
+        elif not _has_labels(expression):
             pending.extend(expression.args)
     # A root is a generator in the place of its square.
     squares = {root.base for root in constants if isinstance(root, Pow) and _is_root(root.base, root.exp)}
     return ExponentialField(_ordered(constants - squares), _ordered(bases), indices)
+
+
+def _has_labels(expression: Expr) -> bool:
+    """Whether it binds an index or chooses by a condition: nothing inside is a number of the field."""
+    head = HEADS.of(expression)
+    return head is not None and bool(labels_of(expression, head))
 
 
 def _raised_to_an_index(expression: Expr, indices: tuple[Symbol, ...]) -> list[Expr]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Function, Integer, Rational, Sum
+from sympy import Function, Integer, Max, Min, Piecewise, Product, Rational, Sum
 
 from symmem.algebra.head import Head, Scope
 from symmem.algebra.symbols import CONTRACTION_NAME, JVP_NAME, POTENTIAL_NAME, Kind
@@ -22,6 +22,11 @@ VECTOR_HEADS = (
     Head("Sum", Sum, Kind.ENTRYWISE, Scope.ENTRY, linear_from=0, degree=Integer(1), operands=1, binds=True),
     # A constant vector to every rule of the algebra: the place of a direction.
     Head("slot", SLOT, Kind.TENSOR, Scope.ENTRY, degree=Integer(0), operands=0),
+    # Numbers that depend on the step: they stand in b and in a rate, where nothing is differentiated.
+    Head("min", Min, Kind.ENTRYWISE, Scope.ENTRY, degree=Integer(1)),
+    Head("max", Max, Kind.ENTRYWISE, Scope.ENTRY, degree=Integer(1)),
+    Head("where", Piecewise, Kind.SCALAR, Scope.ENTRY, operands=0),
+    Head("prod", Product, Kind.SCALAR, Scope.ENTRY, operands=0),
 )
 
 

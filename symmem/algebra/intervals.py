@@ -43,6 +43,16 @@ class Interval:
         largest = hull([(-self.lower, self.lower_open), (self.upper, self.upper_open)])
         return Interval(S.Zero, largest.upper, False, largest.upper_open)
 
+    def least(self, other: Interval) -> Interval:
+        """``min(x, y)``."""
+        return -(-self).most(-other)
+
+    def most(self, other: Interval) -> Interval:
+        """``max(x, y)``; of two ends at one number the closed one counts above, the open one below."""
+        lower, lower_open = max(self.ends[0], other.ends[0])
+        upper = max(self.upper, other.upper)
+        return Interval(lower, upper, lower_open, hull([self.ends[1], other.ends[1]]).upper_open)
+
     @property
     def ends(self) -> tuple[End, End]:
         """``(number, is_open)`` of both ends, the lower one first."""
@@ -107,7 +117,7 @@ REALS = Interval(-oo, oo, True, True)
 NONNEGATIVE = Interval(S.Zero, oo, False, True)
 POSITIVE = Interval(S.Zero, oo, True, True)
 UNIT = Interval(S.NegativeOne, S.One)
-DECAYS = Interval(S.Zero, S.One, False, True)
+DECAYS = Interval(S.NegativeOne, S.One, True, True)
 """The values that a decay may have where a declaration says nothing: the sums over the past converge."""
 BETWEEN_POLES = Interval(Rational(-3, 2), Rational(3, 2))
 """An interval in which the cosine has no zero."""

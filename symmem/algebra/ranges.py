@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from sympy import Add, Expr, Mul, Pow, Rational, Symbol
+from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS
 from symmem.algebra.interval_powers import enclosing, power, variable_power
-from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, point
+from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, hull, point
 from symmem.algebra.symbols import AGO, LR, PAST, STEP
 
 Ranges = Mapping[Expr, Interval]
@@ -60,6 +60,16 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
     """The image of a function; a sum of things with one sign, be it finite or over entries, keeps that sign."""
     if head.name == "abs":
         return abs(bounds(expression.args[0], ranges))
+    if head.name in ("min", "max"):
+        parts = [bounds(part, ranges) for part in expression.args]
+        return reduce(Interval.least if head.name == "min" else Interval.most, parts)
+    if head.name == "where":
+        ends = (end for value, _ in expression.args for end in bounds(value, ranges).ends)
+        return hull(ends)
+    if head.name == "prod":
+        factor = bounds(expression.function, ranges)
+        bounded = factor.is_nonnegative and bool(factor.upper <= 1)
+        return Interval(S.Zero, S.One) if bounded else NONNEGATIVE if factor.is_nonnegative else REALS
     if head.is_additive or head.binds:
         inner = bounds(expression.args[0], ranges)
         if inner.is_nonnegative:

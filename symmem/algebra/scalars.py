@@ -10,6 +10,7 @@ of terms over one denominator.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field as entry
 from functools import cached_property
 from itertools import product
 
@@ -18,6 +19,7 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import numeric_factor, write
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
@@ -36,6 +38,8 @@ class Scalars:
 
     field: ExponentialField
     vanishing: frozenset[Expr]
+    ranges: Ranges = entry(default_factory=dict, compare=False, repr=False)
+    """Where the parameters lie."""
 
     @cached_property
     def _tidied(self) -> dict[Expr, Expr]:
@@ -251,7 +255,7 @@ class Scalars:
         """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""
         powers = [base**index for base in self.field.bases for index in self.field.indices]
         field = exponential_field([*self.field.constants, *powers, scalar], self.field.indices)
-        wider = Scalars(field, self.vanishing)
+        wider = Scalars(field, self.vanishing, self.ranges)
         pieces = wider.pieces(scalar) if field != self.field else None
         return scalar if pieces is None else Add(*(wider.write(piece) for piece in pieces))
 

@@ -10,11 +10,12 @@ Proved from the parts, never guessed.  With beta in [0, 1):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, exp
+from sympy import Add, Expr, Integer, Mul, Piecewise, Pow, Product, Rational, Symbol, exp
 
+from symmem.algebra.eventual import Limit, eventually
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
 from symmem.algebra.intervals import BETWEEN_POLES
@@ -31,10 +32,6 @@ class Behaviour(IntEnum):
     TAME = 3
 
 
-Limit = Callable[[Expr], Expr | None]
-"""The limit of a scalar for n -> infinity, where it is known."""
-
-
 def settles(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> bool:
     """Whether the scalar is proved to approach its limit exponentially fast as ``index`` grows."""
     found = behaviour(scalar, index, ranges, limit)
@@ -43,8 +40,14 @@ def settles(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> bool:
 
 def behaviour(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Behaviour | None:
     """What the parts prove of the scalar; None where they prove nothing."""
+    scalar = eventually(scalar, index, ranges, limit)
     if index not in scalar.free_symbols:
         return Behaviour.FIXED
+    if isinstance(scalar, Product):
+        # Its factors tend to a number inside the unit circle, and it vanishes as a power of one does.
+        return Behaviour.FADING if limit(scalar) == 0 else None
+    if isinstance(scalar, Piecewise):
+        return None
     if scalar == index or scalar.is_rational_function(index):
         # Off finitely many steps a rational function of n is at most a power of n.
         return Behaviour.TAME

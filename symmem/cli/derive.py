@@ -52,7 +52,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
 
-    values = _settings(settings)
+    values = settings_of(settings)
     at: At = "limit" if limit else "n" if at_step is None else at_step
     with limited(timeout):
         optimizer = load(name)
@@ -62,7 +62,8 @@ def derive(  # noqa: PLR0917  # one argument for each option
     deliver(content, output)
 
 
-def _settings(given: tuple[str, ...]) -> dict[str, str]:
+def settings_of(given: tuple[str, ...]) -> dict[str, str]:
+    """The numbers of ``--set``, by parameter."""
     values: dict[str, str] = {}
     for setting in given:
         name, equals, value = (part.strip() for part in setting.partition("="))

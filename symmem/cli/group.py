@@ -9,6 +9,7 @@ from symmem.cli.build import build
 from symmem.cli.compare import compare
 from symmem.cli.derive import derive
 from symmem.cli.emit import emit
+from symmem.cli.verify import verify
 from symmem.cli.zoo import list_zoo, show
 
 
@@ -23,5 +24,5 @@ def commands() -> None:
     """
 
 
-for command in (list_zoo, show, derive, emit, build, compare):
+for command in (list_zoo, show, derive, emit, build, compare, verify):
     commands.add_command(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Timer
 
@@ -35,3 +35,13 @@ def progress(words: str) -> Iterator[None]:
         timer.join()
         if said.is_set():
             click.echo("\r" + " " * len(words) + "\r", err=True, nl=False)
+
+
+@contextmanager
+def bar(words: str, length: int) -> Iterator[Callable[[str], None]]:
+    """A bar on a terminal that moves with every piece of work; what it is given says what is done now."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=length, label=words, file=sys.stderr, item_show_func=str) as shown:
+        yield lambda stage: shown.update(1, stage)

@@ -11,14 +11,15 @@ from symmem.cli.streams import say
 
 
 @click.command("list", short_help="The optimizers of the zoo.")
-def list_zoo() -> None:
-    """The optimizers of the zoo: name, title, reference."""
+@click.option("--family", metavar="FAMILY", help="One family alone.")
+def list_zoo(family: str | None) -> None:
+    """The optimizers of the zoo: name, title, family, reference."""
     from symmem.declaration.catalogue import entries
 
-    rows = entries()
-    widths = [max(len(row.name) for row in rows), max(len(row.title) for row in rows)]
-    lines = (f"{row.name:<{widths[0]}}  {row.title:<{widths[1]}}  {row.reference}".rstrip() for row in rows)
-    say("\n".join(lines) + "\n")
+    rows = [(row.name, row.title, row.family, row.reference) for row in entries(family)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
+    say("\n".join(line.rstrip() for line in lines) + "\n")
 
 
 @click.command(short_help="The declaration as TOML, to copy and change.")

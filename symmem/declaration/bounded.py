@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import sympy
-from sympy import Add, Expr, Function, Integer, Mul, NumberSymbol, Pow, Rational, S, Symbol
+from sympy import Add, Expr, Function, Integer, Mul, Pow, Rational, S, Symbol
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra import functions
 from symmem.algebra.atoms import STEP
-from symmem.errors import DeclarationError, quote
+from symmem.errors import DeclarationError
 
 MAX_BITS = 8192
 """Of the numerator and the denominator of any number that is computed."""
@@ -35,29 +36,34 @@ FUNCTIONS: Mapping[str, Callable[..., Expr]] = MappingProxyType(
     {head.name: head.function for head in functions.FUNCTIONS}
 )
 """What an expression may call, by name: the entrywise functions of the algebra."""
-_HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
+HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
+"""SymPy's class of a function -> its name here."""
 
 
-class DivisionByZeroError(DeclarationError):
+class ArithmeticRefusal(DeclarationError):  # noqa: N818  # the family of those below
+    """What no expression may be built with."""
+
+
+class DivisionByZeroError(ArithmeticRefusal):
     """A division by zero, or a logarithm of zero."""
 
 
-class NotRealError(DeclarationError):
+class NotRealError(ArithmeticRefusal):
     """An even root or a logarithm of a negative number."""
 
 
-class TooLargeError(DeclarationError):
+class TooLargeError(ArithmeticRefusal):
     """A number beyond the bounds of this module."""
 
 
 def add(*terms: Expr) -> Expr:
     """The sum, its numbers bounded."""
-    return _checked(Add(*terms))
+    return checked(Add(*terms))
 
 
 def multiply(*factors: Expr) -> Expr:
     """The product, its numbers bounded."""
-    return _checked(Mul(*factors))
+    return checked(Mul(*factors))
 
 
 def divide(numerator: Expr, denominator: Expr) -> Expr:
@@ -69,15 +75,15 @@ def power(base: Expr, exponent: Expr) -> Expr:
     """``base**exponent``, its size bounded before it is computed."""
     if base == S.Zero and exponent.is_Number and exponent.is_negative:
         raise DivisionByZeroError("division by zero; change the denominator")
-    if base == S.Zero and _is_positive_at_every_step(exponent):
+    if base == S.Zero and is_positive_at_every_step(exponent):
         return S.Zero
     if isinstance(exponent, Rational):
         _bound_number_power(base, exponent)
     else:
         _bound_exponent(exponent)
         _bound_argument(base, "a number raised to a symbolic power")
-    cheap = exponent.is_Integer or not _is_nested(base + exponent)
-    result = _checked(_built(Pow, base, exponent, evaluate=cheap))
+    cheap = exponent.is_Integer or not is_nested(base + exponent)
+    result = checked(built(Pow, base, exponent, evaluate=cheap))
     for factor in Mul.make_args(result):
         if isinstance(factor, Pow):
             _bound_result(factor)
@@ -96,37 +102,8 @@ def call(name: str, argument: Expr) -> Expr:
     if name == "exp":
         _bound_exponent(argument)  # exp(c*log(x)) is x**c to SymPy
     if name in ("abs", "sign"):
-        return _checked(_modulus_or_sign(name, argument))
-    return _checked(_built(FUNCTIONS[name], argument, evaluate=name == "exp" or not _is_nested(argument)))
-
-
-def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
-    """The expression with the values put in, rebuilt by the guarded constructors from the leaves."""
-    if isinstance(expression, Symbol):
-        return values.get(expression, expression)
-    arguments = [substitute(argument, values) for argument in expression.args]
-    if isinstance(expression, (Rational, NumberSymbol)):
-        return expression
-    if isinstance(expression, Add):
-        return add(*arguments)
-    if isinstance(expression, Mul):
-        return multiply(*arguments)
-    if isinstance(expression, Pow):
-        return power(*arguments)
-    if isinstance(expression, AppliedUndef):
-        return expression.func(*arguments)
-    if expression.func in _HEADS and len(arguments) == 1:
-        return call(_HEADS[expression.func], arguments[0])
-    raise DeclarationError(
-        f"{quote(str(expression))} is not in the language; use exact numbers, symbols, arithmetic "
-        f"and {', '.join(FUNCTIONS)}"
-    )
-
-
-def plain(expression: Expr) -> Expr:
-    """A SymPy expression from Python code, rebuilt with plain symbols; refuses what the language has not."""
-    symbols = expression.atoms(Symbol)
-    return substitute(expression, {symbol: Symbol(symbol.name) for symbol in symbols})
+        return checked(_modulus_or_sign(name, argument))
+    return checked(built(FUNCTIONS[name], argument, evaluate=name == "exp" or not is_nested(argument)))
 
 
 def undefined(name: str, argument: Expr) -> Expr:
@@ -139,7 +116,7 @@ def bits(number: Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
-def _built(head: Callable[..., Expr], *arguments: Expr, evaluate: bool) -> Expr:
+def built(head: Callable[..., Any], *arguments: object, evaluate: bool) -> Any:
     """``head(*arguments)``; SymPy's own failures, as in ``atan(tan(2**999))``, become ours."""
     try:
         return head(*arguments, evaluate=evaluate)
@@ -155,7 +132,7 @@ def _modulus_or_sign(name: str, argument: Expr) -> Expr:
     known = FUNCTIONS[name](number) * (Mul(*positive) if name == "abs" else S.One)
     if unknown == S.One:
         return known
-    result = known * _built(FUNCTIONS[name], unknown, evaluate=not _is_nested(unknown))
+    result = known * built(FUNCTIONS[name], unknown, evaluate=not is_nested(unknown))
     return result.replace(sympy.re, lambda part: part).replace(sympy.im, lambda _: S.Zero)
 
 
@@ -177,13 +154,13 @@ def _degree(expression: Expr) -> int:
     return max(degrees, default=0)
 
 
-def _is_nested(argument: Expr) -> bool:
+def is_nested(argument: Expr) -> bool:
     """Has it a function of a symbol?  To simplify a root or a function of that, SymPy asks for its sign, and
     may expand real and imaginary parts for minutes: such a node is built as it was written."""
-    return bool(argument.free_symbols) and argument.has(*_HEADS)
+    return bool(argument.free_symbols) and argument.has(*HEADS)
 
 
-def _is_positive_at_every_step(exponent: Expr) -> bool:
+def is_positive_at_every_step(exponent: Expr) -> bool:
     """Is it ``c n + d`` with c >= 0 and d > 0?  Then ``0**exponent`` is 0 for n = 0, 1, 2, ..."""
     terms = exponent.as_coefficients_dict()
     return bool(set(terms) <= {S.One, STEP} and terms[S.One] > 0 and terms[STEP] >= 0)
@@ -233,7 +210,7 @@ def _is_constant(expression: Expr) -> bool:
     return not isinstance(expression, Rational) and not expression.free_symbols
 
 
-def _checked(result: Expr) -> Expr:
+def checked(result: Expr) -> Expr:
     """The result, if it is real, finite, and of bounded size."""
     if isinstance(result, Rational):
         if bits(result) > MAX_BITS:

@@ -1,14 +1,20 @@
-"""The zoo's index: names, titles and references, without SymPy, so that ``symmem list`` is immediate."""
+"""The zoo's index: names, families, titles and references, without SymPy, so that ``symmem list`` is immediate.
+
+The index is the folder ``zoo`` itself: one folder for each family, one file for each optimizer.  Nothing is registered.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
 
-NAMES = (
+FAMILIES = ("momentum", "rmsprop", "adam", "sign", "nested", "layerwise", "matrix", "scheduled")
+"""The order in which the families are shown; each is a folder of the zoo."""
+FIRST = (
     "gd",
     "heavyball",
     "ema-momentum",
@@ -26,7 +32,7 @@ NAMES = (
     "lion-bc",
     "lion-k",
 )
-"""The order in which the zoo is shown: from the simplest on."""
+"""The optimizers that stand first in their family, from the simplest on; the others follow by name."""
 _ZOO = Path(__file__).parent / "zoo"
 
 
@@ -35,18 +41,37 @@ class Entry:
     """One optimizer of the zoo, as a list shows it."""
 
     name: str
+    family: str
     title: str
     reference: str
 
 
-def entries() -> tuple[Entry, ...]:
-    """The zoo in its order."""
-    tables = (tomllib.loads(text_of(name)) for name in NAMES)
-    return tuple(Entry(table["name"], table["title"], table["reference"]) for table in tables)
+@cache
+def _places() -> dict[str, Path]:
+    """Name -> file of every optimizer, in the order of the zoo."""
+    places: dict[str, Path] = {}
+    for family in FAMILIES:
+        files = {file.stem: file for file in sorted((_ZOO / family).glob("*.toml"))}
+        first = [name for name in FIRST if name in files]
+        places |= {name: files[name] for name in (*first, *(name for name in files if name not in first))}
+    return places
+
+
+def names(family: str | None = None) -> tuple[str, ...]:
+    """The names of the zoo in its order; of one family, where one is given."""
+    if family is not None and family not in FAMILIES:
+        raise DeclarationError(f"{quote(family)} is not a family; known are {', '.join(FAMILIES)}")
+    return tuple(name for name, file in _places().items() if family in (None, file.parent.name))
+
+
+def entries(family: str | None = None) -> tuple[Entry, ...]:
+    """The zoo in its order, or one family of it."""
+    tables = (tomllib.loads(text_of(name)) for name in names(family))
+    return tuple(Entry(*(table[key] for key in ("name", "family", "title", "reference"))) for table in tables)
 
 
 def text_of(name: str) -> str:
     """The declaration of a zoo optimizer, as TOML."""
-    if name not in NAMES:
+    if name not in _places():
         raise DeclarationError(f"{quote(name)} is not in the zoo; see symmem list")
-    return (_ZOO / f"{name}.toml").read_text(encoding="utf-8")
+    return _places()[name].read_text(encoding="utf-8")

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.names import check_name, suggestion
-from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction
+from symmem.declaration.records import (
+    DELAY_OR_BETA,
+    FIRST,
+    PARTS,
+    Momentum,
+    Parameter,
+    TorchSpelling,
+    VectorFunction,
+)
 from symmem.errors import DeclarationError, quote
 
 Record = TypeVar("Record")
 
 
 def read_momentum(given: object) -> tuple[Momentum, ...]:
-    """An iterable of Momentum records, or of mappings with exactly g, beta and b."""
+    """An iterable of Momentum records, or of mappings with g, beta and b, or with g, delay and perhaps b and start."""
     if isinstance(given, (str, bytes, Mapping, Momentum)) or not isinstance(given, Iterable):
         raise DeclarationError(
             "momentum: expected a list of momentum variables; write [[momentum]] before each"
@@ -74,11 +82,16 @@ def check_keys(given: object, known: tuple[str, ...] | None) -> dict[str, object
 
 
 def _momentum(entry: object) -> Momentum:
-    table = check_keys(entry, ("g", "beta", "b"))
-    for key in ("g", "beta", "b"):
-        if key not in table:
-            raise DeclarationError(f"{key} is missing; a momentum variable has g, beta and b")
-    return Momentum(table["g"], table["beta"], table["b"])
+    table = check_keys(entry, ("g", "beta", "b", "delay", "start"))
+    if "delay" in table and "beta" in table:
+        raise DeclarationError(DELAY_OR_BETA)
+    if "delay" in table and table["delay"] == 0:
+        raise DeclarationError('delay: 0 steps are no delay; write beta = "0" in its place')
+    if "g" not in table:
+        raise DeclarationError(f"g is missing; {PARTS}")
+    # The record refuses a delay or a start of another kind.
+    delay, start = cast(int, table.get("delay", 0)), cast(str, table.get("start", FIRST))
+    return Momentum(table["g"], table.get("beta"), table.get("b"), delay, start)
 
 
 def _parameter(name: str, entry: object) -> Parameter:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_ONE_FORMULA = "Phi and g need derivatives, and b is one formula in n"
+ONLY_NUMBERS = "min, max, where and prod stand in b and in the rate alone, for Phi and g need derivatives"
+_SMOOTH = "is not known here, but in b and in the rate: Phi and g need derivatives; use a smooth formula"
+_ONE_FORMULA = "Phi and g need derivatives, and in b it is spelled min, max or where"
 _ENTRYWISE = "expressions are entrywise; declare it in [functions] as an opaque function of a vector"
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
 
 CALLS: Mapping[str, str] = MappingProxyType(
     {
+        **dict.fromkeys(("max", "min"), f"{_SMOOTH}, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y)"),
+        "where": f"{_SMOOTH} for both branches",
+        "prod": "is not known here, but in b and in the rate, where it is a product over steps; write a product with *",
         **dict.fromkeys(
-            ("max", "min", "maximum", "minimum", "where", "relu"),
+            ("maximum", "minimum", "relu"),
             f"is not known: {_ONE_FORMULA}; use a smooth formula, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y)",
         ),
         **dict.fromkeys(
@@ -39,7 +44,7 @@ CALLS: Mapping[str, str] = MappingProxyType(
 
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
-        "pi": "pi is not known; write its digits, 3.141592653589793",
+        "pi": "pi is known in b and in the rate; here write its digits, 3.141592653589793",
         **dict.fromkeys(("e", "E"), "the number e is not known by this name; write exp(1)"),
         **dict.fromkeys(("inf", "oo", "nan"), "only finite numbers are known; write one"),
         **dict.fromkeys(("t", "step", "steps", "iteration", "epoch"), _STEP),
@@ -66,7 +71,7 @@ CHARACTERS: Mapping[str, str] = MappingProxyType(
         "{": "use parentheses for grouping",
         **dict.fromkeys(
             "<>",
-            "no comparisons and no conditions: write one smooth formula, sqrt(x**2 + eps) for |x|",
+            "no comparisons and no conditions, but in b and in the rate: write one smooth formula",
         ),
         "%": "no remainder; use + - * / **",
         "@": "no matrix product: expressions are entrywise; use *",

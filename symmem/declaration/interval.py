@@ -55,7 +55,7 @@ class Interval(intervals.Interval):
 
 
 REALS = Interval(-oo, oo, True, True)
-DECAYS = Interval(Rational(0), Rational(1), False, True)
+DECAYS = Interval(Rational(-1), Rational(1), True, True)
 """The values that a decay beta may have: the sums over the past converge."""
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from symmem.declaration.catalogue import NAMES, text_of
+from symmem.declaration.catalogue import names, text_of
 from symmem.declaration.names import suggestion
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.toml import read_toml
@@ -30,7 +30,7 @@ def source_text(name_or_path: str | os.PathLike[str]) -> str:
 
 def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """The text, and what errors call it; a zoo optimizer is called by its own name."""
-    if name_or_path in NAMES:
+    if name_or_path in names():
         return text_of(str(name_or_path)), None
     if name_or_path == "-":
         return _decoded(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input"), "standard input"
@@ -43,7 +43,7 @@ def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     looks_like_path = "/" in name_or_path or os.sep in name_or_path or name_or_path.endswith(".toml")
     if looks_like_path or _exists(name_or_path):
         return _read_file(Path(name_or_path))
-    hint = suggestion(name_or_path, NAMES) or "; see symmem list"
+    hint = suggestion(name_or_path, names()) or "; see symmem list"
     raise DeclarationError(f"{quote(name_or_path)} is neither in the zoo nor a file{hint}")
 
 

@@ -19,7 +19,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
 
-_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min Abs Sum"
+_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod Abs Sum"
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})
 """What emitted functions take beside the parameters, by these names; all other names in emitted code yield."""
@@ -45,6 +45,12 @@ def check_optimizer_name(name: object) -> str:
             f"such as my-adam, at most {MAX_NAME} characters"
         )
     return name
+
+
+def check_family(family: object) -> None:
+    """The family that a list shows the optimizer in: a word, or nothing."""
+    if family != "" and not (isinstance(family, str) and _OPTIMIZER.fullmatch(family)):
+        raise DeclarationError(f"family: {quote(family)} is not a word; write it in lower case, such as adam")
 
 
 def check_line(field: str, text: object) -> None:

@@ -8,13 +8,15 @@ from typing import Self
 
 from sympy import Expr, Rational, Symbol
 
-from symmem.declaration import bounded
 from symmem.declaration.citation import Citation, read_citations
+from symmem.declaration.decays import NEVER_FADES
 from symmem.declaration.exact import exact_number
 from symmem.declaration.fields import read_functions, read_momentum, read_parameters, read_torch
+from symmem.declaration.implementation import Implementation, read_implementation
 from symmem.declaration.interval import DECAYS, REALS, Interval
-from symmem.declaration.names import check_line, check_optimizer_name, check_title, suggestion
+from symmem.declaration.names import check_family, check_line, check_optimizer_name, check_title, suggestion
 from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
+from symmem.declaration.substitution import substitute
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
@@ -28,11 +30,13 @@ class Optimizer:
 
         theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),
         m_l^(n+1)   = b_l^(n+1) sum_{k=0..n} beta_l^k g_l(theta_{n-k}),        0**0 = 1,
+                      or b_l^(n+1) g_l(theta_{n-d}) for a delay of d steps,
 
     with ``b_l^(n+1)`` the expression b_l at n, and every product and function taken entry by entry, but for
     the opaque ``functions``.  ``phi`` and the fields of ``momentum`` may be text; ``momentum`` may hold
     mappings with g, beta, b; ``parameters`` and ``functions`` may be mappings from names.  A parameter that
-    is a beta and has no range gets [0, 1).  ``values`` are the parameters that ``with_values`` has put in.
+    is a beta and has no range gets (-1, 1).  A g may read the momentum variables above it, at the same step.
+    ``values`` are the parameters that ``with_values`` has put in.
     """
 
     name: str
@@ -46,6 +50,8 @@ class Optimizer:
     citations: tuple[Citation, ...] = ()
     source: str | None = field(default=None, compare=False)
     values: tuple[tuple[str, Rational], ...] = ()
+    family: str = ""
+    implementation: Implementation | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -61,6 +67,7 @@ class Optimizer:
         title = self.name if self.title is None else self.title
         check_title(title)
         check_line("reference", self.reference)
+        check_family(self.family)
         try:
             phi = formula(self.phi)
         except DeclarationError as error:
@@ -76,6 +83,9 @@ class Optimizer:
             "torch": read_torch(self.torch),
             "citations": read_citations(self.citations),
             "values": tuple((name, exact_number(value)) for name, value in self.values),
+            "implementation": read_implementation(
+                self.implementation, frozenset(parameter.name for parameter in parameters)
+            ),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -111,10 +121,16 @@ class Optimizer:
         return replace(
             self,
             phi=parts[0],
-            momentum=tuple(Momentum(*parts[k : k + 3]) for k in range(1, len(parts), 3)),
+            momentum=tuple(
+                replace(variable, g=g, beta=beta, b=b)
+                for variable, g, beta, b in zip(
+                    self.momentum, parts[1::3], parts[2::3], parts[3::3], strict=True
+                )
+            ),
             parameters=tuple(p for p in self.parameters if p.name not in numbers),
             torch=self.torch and self.torch.without(frozenset(numbers)),
             values=(*self.values, *numbers.items()),
+            implementation=self.implementation and self.implementation.with_values(table),
         )
 
     def _value(self, name: str, value: object) -> Rational:
@@ -135,7 +151,7 @@ class Optimizer:
 
 def _with_numbers(entry: str, expression: Expr, numbers: Mapping[Symbol, Rational]) -> Expr:
     try:
-        return bounded.substitute(expression, numbers)
+        return substitute(expression, numbers)
     except DeclarationError as error:
         raise error.within(entry) from None
 
@@ -145,6 +161,10 @@ def _with_decay_range(parameter: Parameter, momentum: Iterable[Momentum]) -> Par
     is_decay = any(variable.beta == Symbol(parameter.name) for variable in momentum)
     if parameter.range != REALS or not is_decay:
         return parameter
+    if parameter.default == 1:
+        raise DeclarationError(
+            f"parameters: {parameter.name}: it is a beta with the default 1: {NEVER_FADES}"
+        )
     try:
         return replace(parameter, range=DECAYS)
     except DeclarationError as error:

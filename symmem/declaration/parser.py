@@ -15,8 +15,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from sympy import Expr, Integer, Rational, S, Symbol
+from sympy.logic.boolalg import Boolean
 
-from symmem.declaration import bounded, hints
+from symmem.declaration import bounded, hints, stepwise
+from symmem.declaration.names import check_name
 from symmem.errors import DeclarationError, quote
 
 MAX_LENGTH = 2000
@@ -30,10 +32,9 @@ NUMBER = re.compile(r"(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>
 _TOKEN = re.compile(
     rf"(?P<number>{NUMBER.pattern})|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<other>[-+*/()., \t])"
 )
+_TOKEN_OF_THE_STEP = re.compile(rf"{_TOKEN.pattern}|(?P<comparison>[<>]=?)")
 _CALLED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 
-_REFUSED_CALLS = ("max", "min")
-"""Reserved in formulas: no declared function has these names."""
 _NODE_HINTS: dict[type[ast.AST], str] = {
     ast.Attribute: "names have no dots; write plain names, sqrt and not np.sqrt",
     ast.Lambda: "no lambda; write the expression itself",
@@ -47,11 +48,12 @@ _NODE_HINTS: dict[type[ast.AST], str] = {
 }
 
 
-def parse(text: str, functions: Collection[str] = ()) -> Expr:
+def parse(text: str, functions: Collection[str] = (), *, of_the_step: bool = False) -> Expr:
     """Read one expression exactly: ``0.1`` is 1/10, names are plain symbols, ``functions`` are opaque.
 
-    Knows + - * / **, parentheses, names, and calls of ``bounded.FUNCTIONS`` or of ``functions`` with one
-    argument.  Anything else is a DeclarationError that names the column, counted from 1.
+    Knows + - * / **, parentheses, names, and calls of ``bounded.FUNCTIONS`` or of ``functions`` with one argument;
+    where nothing is differentiated, ``of_the_step``, also pi and those of ``stepwise.NAMES``.  Anything else is a
+    DeclarationError that names the column, counted from 1.
     """
     if not isinstance(text, str):
         raise DeclarationError(f"expected an expression as text, got {quote(text)}")
@@ -59,7 +61,7 @@ def parse(text: str, functions: Collection[str] = ()) -> Expr:
         raise DeclarationError(f"longer than {MAX_LENGTH} characters; split it or use parameters")
     if not text.strip(" \t"):
         raise DeclarationError('empty; write an expression, for example "1"')
-    _check_tokens(text)
+    _check_tokens(text, _TOKEN_OF_THE_STEP if of_the_step else _TOKEN)
     stripped = text.lstrip(" \t")
     offset = len(text) - len(stripped)
     try:
@@ -70,12 +72,13 @@ def parse(text: str, functions: Collection[str] = ()) -> Expr:
     except (ValueError, MemoryError, RecursionError):
         raise DeclarationError("nested too deeply; simplify the expression") from None
     _check_tree(tree)
-    return _Translator(stripped, offset, frozenset(functions)).expression(tree)
+    translator = _StepTranslator if of_the_step else _Translator
+    return translator(stripped, offset, frozenset(functions)).expression(tree)
 
 
 def called_names(text: str) -> frozenset[str]:
     """The names that the text calls like a function and that the language does not know itself."""
-    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - set(bounded.FUNCTIONS) - set(_REFUSED_CALLS)
+    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - set(bounded.FUNCTIONS) - set(stepwise.NAMES)
 
 
 def decimal_number(text: str) -> Rational:
@@ -103,10 +106,10 @@ def _not_an_expression(text: str) -> str:
     return f"not an expression; check {quote(text)}"
 
 
-def _check_tokens(text: str) -> None:
+def _check_tokens(text: str, token: re.Pattern[str]) -> None:
     position, opened = 0, list[int]()
     while position < len(text):
-        match = _TOKEN.match(text, position)
+        match = token.match(text, position)
         if match is None:
             character = text[position]
             hint = hints.CHARACTERS.get(
@@ -166,18 +169,21 @@ class _Translator:
             if isinstance(node, ast.Constant):
                 return self._number(node)
             if isinstance(node, ast.Name):
-                return Symbol(node.id)
+                return self._symbol(node.id)
             if isinstance(node, ast.UnaryOp):
                 return self._unary(node)
             if isinstance(node, ast.BinOp):
                 return self._binary(node)
             if isinstance(node, ast.Call):
                 return self._call(node)
-        except (bounded.DivisionByZeroError, bounded.NotRealError, bounded.TooLargeError) as error:
+        except bounded.ArithmeticRefusal as error:
             if str(error).startswith("column"):
                 raise
             raise error.within(f"column {self._column(node)}") from None
         raise self._refusal(node, node)
+
+    def _symbol(self, name: str) -> Expr:
+        return Symbol(name)
 
     def _number(self, node: ast.Constant) -> Expr:
         segment = ast.get_source_segment(self._text, node) or ""
@@ -211,8 +217,8 @@ class _Translator:
         if not isinstance(node.func, ast.Name):
             raise _at(column, "only a named function can be called; write a product with *")
         name = node.func.id
-        if name in _REFUSED_CALLS:
-            raise _at(column, f"{name} {hints.CALLS[name]}")
+        if name in stepwise.NAMES:
+            return self._of_the_step(name, node)
         if name not in bounded.FUNCTIONS and name not in self._functions:
             known = ", ".join([*bounded.FUNCTIONS, *sorted(self._functions)])
             raise _at(column, f"unknown function {quote(name)}; known are {known}")
@@ -225,6 +231,9 @@ class _Translator:
             return bounded.call(name, argument)
         return bounded.undefined(name, argument)
 
+    def _of_the_step(self, name: str, node: ast.Call) -> Expr:
+        raise _at(self._column(node), f"{name} {hints.CALLS[name]}")
+
     def _refusal(self, kind: ast.AST, place: ast.expr) -> DeclarationError:
         unknown = (
             f"{type(kind).__name__} is not in the language; use numbers, names, + - * / ** and functions"
@@ -233,3 +242,49 @@ class _Translator:
 
     def _column(self, node: ast.expr) -> int:
         return node.col_offset + self._offset + 1
+
+
+class _StepTranslator(_Translator):
+    """The whitelist where nothing is differentiated: branches, conditions and products too."""
+
+    def _symbol(self, name: str) -> Expr:
+        return S.Pi if name == "pi" else Symbol(name)
+
+    def _of_the_step(self, name: str, node: ast.Call) -> Expr:
+        given, column = node.args, self._column(node)
+        if node.keywords or any(isinstance(each, ast.Starred) for each in given):
+            raise _at(column, f"{name} takes its arguments by their places; write no names and no stars")
+        if name == "where":
+            if len(given) != 3:
+                raise _at(column, "where takes a condition and two values; write where(n < 100, x, y)")
+            return stepwise.where(self._condition(given[0]), *map(self.expression, given[1:]))
+        if name == "prod":
+            return self._product(given, column)
+        if len(given) < 2:
+            raise _at(column, f"{name} takes two arguments or more; write {name}(x, y)")
+        return stepwise.extreme(name, [self.expression(each) for each in given])
+
+    def _product(self, given: list[ast.expr], column: int) -> Expr:
+        if len(given) != 4 or not isinstance(given[1], ast.Name):
+            raise _at(column, "prod takes a factor, its index and the ends; write prod(1 - 1/i, i, 2, n + 1)")
+        try:
+            index = Symbol(check_name(given[1].id))
+        except DeclarationError as error:
+            raise error.within(f"column {self._column(given[1])}") from None
+        factor, first, last = (self.expression(given[place]) for place in (0, 2, 3))
+        return stepwise.product(factor, index, first, last)
+
+    def _condition(self, node: ast.expr) -> Boolean:
+        if isinstance(node, ast.BoolOp):
+            parts = [self._condition(each) for each in node.values]
+            return stepwise.joined(parts, all_of_them=isinstance(node.op, ast.And))
+        if not isinstance(node, ast.Compare) or any(type(op) not in stepwise.COMPARISONS for op in node.ops):
+            raise _at(
+                self._column(node), "a condition compares two numbers; write n < 100, <=, >, >=, and, or"
+            )
+        sides = [self.expression(each) for each in (node.left, *node.comparators)]
+        parts = [
+            stepwise.comparison(stepwise.COMPARISONS[type(op)], left, right)
+            for op, left, right in zip(node.ops, sides, sides[1:], strict=False)
+        ]
+        return parts[0] if len(parts) == 1 else stepwise.joined(parts, all_of_them=True)

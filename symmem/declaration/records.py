@@ -8,19 +8,25 @@ from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
-from sympy import Expr, Rational
+from sympy import Expr, Rational, S
 
-from symmem.declaration import bounded
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.names import check_name
 from symmem.declaration.parser import called_names, parse
+from symmem.declaration.substitution import plain
 from symmem.declaration.tex import check_latex, latex_of_name
 from symmem.errors import DeclarationError, quote
 from symmem.records import record
 
 Formula = str | int | float | Decimal | Fraction | Expr
 """What an expression may be given as; text goes through the safe parser."""
+MAX_DELAY = 256
+"""As many past values an optimizer with a delay keeps for every entry."""
+FIRST = "first"
+"""How a delay begins where nothing is said: with the first value."""
+PARTS = "a momentum variable has g, beta and b, or a delay in the place of beta"
+DELAY_OR_BETA = "delay stands in the place of beta; give one of them"
 
 
 @record(frozen=True)
@@ -103,28 +109,66 @@ class TorchSpelling:
 class Momentum:
     """A momentum variable: ``m^(n+1) = b^(n+1) sum_{k=0..n} beta^k g(theta_{n-k})``, with ``0**0 = 1``.
 
-    g is an expression in theta, grad and the parameters; beta a constant in [0, 1); b an expression in n
-    and the parameters.  Each may be given as text, int, Fraction or a SymPy expression.
+    g is an expression in theta, grad, the parameters and the momentum variables above it, which it sees at the same
+    step; beta a constant in (-1, 1); b an expression in n and the parameters.  Each may be given as text, int,
+    Fraction or a SymPy expression.  With ``delay = d`` in the place of beta, ``m^(n+1) = b^(n+1) g(theta_{n-d})``;
+    before the start it is g at theta_0, or 0 with ``start = 0``.
     """
 
     g: Expr
-    beta: Expr
-    b: Expr
+    beta: Expr = None  # 0 for a delay
+    b: Expr = None  # 1 for a delay
+    delay: int = 0
+    start: str | int = FIRST
 
     def __post_init__(self) -> None:
+        _check_delay(self)
+        absent = {"beta": S.Zero, "b": S.One} if self.delay else {}
         for part in ("g", "beta", "b"):
+            given = absent.get(part) if getattr(self, part) is None else getattr(self, part)
+            if given is None:
+                raise DeclarationError(f"{part} is missing; {PARTS}")
             try:
-                object.__setattr__(self, part, formula(getattr(self, part)))
+                object.__setattr__(self, part, formula(given, of_the_step=part == "b"))
             except DeclarationError as error:
                 raise error.within(part) from None
+        if self.delay and self.beta != 0:
+            raise DeclarationError(DELAY_OR_BETA)
+
+    def __repr__(self) -> str:
+        late = f", delay={self.delay!r}, start={self.start!r}" if self.delay else ""
+        return f"Momentum(g={self.g!r}, beta={self.beta!r}, b={self.b!r}{late})"
+
+    @property
+    def starts_empty(self) -> bool:
+        """Whether a delay is 0 before the start."""
+        return self.start == 0
 
 
-def formula(given: object) -> Expr:
-    """An expression of the language; opaque functions pass, since only the optimizer knows them."""
+def _check_delay(momentum: Momentum) -> None:
+    """A delay is a whole number of steps, and what it is before the start is the first value or 0."""
+    delay, start = momentum.delay, momentum.start
+    if isinstance(delay, bool) or not isinstance(delay, int) or not 0 <= delay <= MAX_DELAY:
+        raise DeclarationError(
+            f"delay: {quote(delay)} is not a whole number of steps from 1 to {MAX_DELAY}; write one without quotes"
+        )
+    if isinstance(start, bool) or start not in (FIRST, 0):
+        raise DeclarationError(
+            f'start: {quote(start)} is neither "first" nor 0; a delay starts with the first value, or empty with 0'
+        )
+    if start != FIRST and not delay:
+        raise DeclarationError("start belongs to a delay; a sum over the past always starts empty: remove it")
+
+
+def formula(given: object, *, of_the_step: bool = False) -> Expr:
+    """An expression of the language; opaque functions pass, since only the optimizer knows them.
+
+    ``of_the_step``: a number that depends on n and is not differentiated, where branches and products are allowed.
+    """
     if isinstance(given, str):
-        return parse(given, called_names(given))
+        return parse(given, called_names(given), of_the_step=of_the_step)
     if isinstance(given, (int, float, Decimal, Fraction)) and not isinstance(given, bool):
         return exact_number(given)
     if isinstance(given, Expr):
-        return bounded.plain(given)
+        return plain(given, of_the_step=of_the_step)
     raise DeclarationError(f'{quote(given)} is not an expression; write it as text, for example "0.9"')

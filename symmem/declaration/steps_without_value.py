@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Integer, Poly, Pow, Rational, Symbol, fraction, log, together
+from sympy import Expr, Integer, Piecewise, Poly, Pow, Rational, Symbol, fraction, log, together
 
 from symmem.algebra.atoms import STEP
-from symmem.declaration import bounded
+from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError
 
 FIRST_STEPS = 3
@@ -20,25 +20,28 @@ TRIED_STEPS = 64
 MOST_DOUBLINGS = 64
 
 
-def check_factor(b: Expr, defaults: Mapping[Symbol, Rational]) -> None:
-    """Refuse a factor that has no real value at some step, at the default values of its parameters."""
+def check_factor(b: Expr, defaults: Mapping[Symbol, Rational], field: str = "b") -> None:
+    """Refuse a factor, or a rate, that has no real value at some step, at the default values of its parameters."""
     for step in range(FIRST_STEPS):
         try:
-            bounded.substitute(b, {**defaults, STEP: Integer(step)})
+            substitute(b, {**defaults, STEP: Integer(step)})
         except DeclarationError as error:
-            raise error.within(f"b: at n = {step} and the default values") from None
+            raise error.within(f"{field}: at n = {step} and the default values") from None
     found = step_without_value(b.xreplace(dict(defaults)))
     if found is not None:
         written = "" if b.free_symbols <= {STEP} else " at the default values"
         raise DeclarationError(
-            f"b: has no real value at n = {found}{written}; n runs through 0, 1, 2, ...: keep denominators away "
+            f"{field}: has no real value at n = {found}{written}; n runs through 0, 1, 2, ...: keep denominators away "
             "from 0 and roots and logarithms above it"
         )
 
 
 def step_without_value(b: Expr) -> int | None:
     """A step n >= 0 at which b, with numbers for its parameters, divides by zero or is not real; None: none found."""
-    found = [_zero_or_negative(part) for part in b.atoms(Pow, log) if STEP in part.args[0].free_symbols]
+    # A branch may be there because of a pole: what a condition guards is tried at the first steps alone.
+    guarded = {branch: Integer(1) for branch in b.atoms(Piecewise)}
+    parts = b.xreplace(guarded).atoms(Pow, log)
+    found = [_zero_or_negative(part) for part in parts if STEP in part.args[0].free_symbols]
     return min((step for step in found if step is not None), default=None)
 
 

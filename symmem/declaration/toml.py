@@ -14,11 +14,14 @@ from symmem.declaration.fields import (
     read_parameters,
     read_torch,
 )
+from symmem.declaration.implementation import read_implementation
 from symmem.declaration.names import check_optimizer_name
 from symmem.declaration.optimizer import Optimizer
 from symmem.errors import DeclarationError, quote
 
-_KEYS = ("name", "title", "reference", "phi", "parameters", "momentum", "functions", "torch", "citation")
+_TEXTS = ("name", "title", "family", "reference", "phi")
+_TABLES = ("parameters", "functions", "torch", "implementation", "citation")
+_KEYS = (*_TEXTS, "momentum", *_TABLES)
 
 
 def read_toml(text: str, source: str | None = None) -> Optimizer:
@@ -35,6 +38,9 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         parameters = read_parameters(table.get("parameters", {}))
         functions = read_functions(table.get("functions", {}))
         torch = read_torch(table.get("torch"))
+        implementation = read_implementation(
+            table.get("implementation"), frozenset(parameter.name for parameter in parameters)
+        )
         citations = read_citations(table.get("citation", {}))
     except DeclarationError as error:
         raise error.within(source or "declaration") from None
@@ -49,6 +55,8 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         torch=torch,
         citations=citations,
         source=source,
+        family=str(table.get("family", "")),
+        implementation=implementation,
     )
 
 
@@ -65,7 +73,7 @@ def _document(text: str) -> dict[str, object]:
 
 def _check_text(table: Mapping[str, object]) -> None:
     """In a file an expression is text or a number, which is read from its text too."""
-    for key in ("name", "title", "reference", "phi"):
+    for key in _TEXTS:
         if key in table and not isinstance(table[key], str):
             raise DeclarationError(f"{key}: {quote(table[key])} is not text; put it in quotes")
     momentum = table["momentum"]
@@ -81,7 +89,7 @@ def _check_text(table: Mapping[str, object]) -> None:
 
 
 def _check_tables(table: Mapping[str, object]) -> None:
-    for key in ("parameters", "functions", "torch", "citation"):
+    for key in _TABLES:
         if key in table and not isinstance(table[key], dict):
             raise DeclarationError(f"{key}: expected a table; write [{key}]")
     parameters = table.get("parameters", {})

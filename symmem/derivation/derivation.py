@@ -22,6 +22,7 @@ from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
+from symmem.derivation.straight import straight_limit, straight_update, without_line
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.method import Declared, Method
@@ -48,6 +49,7 @@ class Derivation:
 
     F, M                 the iteration at step n, for symbolic n (n counts from 0)
     limit                the same for n -> infinity
+    straight             F_straight: the update on the straight-line history; limit_straight for n -> infinity
     coefficients[j]      F_j of the limit: theta <- theta - h (F_0 + h F_1 + ...)
     modified_equation[j] G_j of theta' = G_0 + h G_1 + ...
     modified_loss        a potential with its preconditioner; None where ``obstruction`` says why not
@@ -92,6 +94,31 @@ class Derivation:
             return self.coefficients
         memoryless, *rest = self.coefficients
         return MemorylessIteration(memoryless, _powers_of_h(rest))
+
+    @cached_property
+    def straight(self) -> Expr | Missing:
+        """``F_straight`` at symbolic n: Phi on the straight-line history (mathematics.md section 10); of order 1."""
+        missing = self.F if isinstance(self.F, Missing) else without_line(self.method)
+        if missing is not None:
+            return missing
+        found = straight_update(self.method)
+        return guarded(f"{self.method.name}: the straight-line history at step n", [found], found)
+
+    def straight_at(self, step: int) -> Expr | Missing:
+        """``F_straight`` at the step n = ``step``; at the first there is no past, and it is F."""
+        found = self.straight
+        if isinstance(found, Missing) or step > 0:
+            return found if isinstance(found, Missing) else _at_step(found, step)
+        return _at_step(self.F, step)
+
+    @cached_property
+    def limit_straight(self) -> Expr | Missing:
+        """The same for n -> infinity."""
+        missing = singular_limit(self.method, 1)
+        if missing is not None:
+            return missing
+        found = straight_limit(self.method)
+        return guarded(f"{self.method.name}: the straight-line history", [found], found)
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...] | Missing:
@@ -204,7 +231,12 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
-    return Derivation(method_of(optimizer), order)
+    method = method_of(optimizer)
+    if method.is_cascade:
+        raise DerivationError(
+            f"{method.name}: a g that reads momentum variables is declared, but not derived yet"
+        )
+    return Derivation(method, order)
 
 
 def _finite_loss(method: Method, verdict: Verdict) -> Verdict:

@@ -26,7 +26,7 @@ from symmem.algebra.grouping import group
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, present
+from symmem.algebra.results import Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gains import Gains, gains, scales
 from symmem.derivation.history import past_terms
@@ -90,6 +90,14 @@ class GroupForm:
     def has_displacements(self) -> bool:
         """Whether some remembered g depends on theta itself, and not through the gradient alone."""
         return any(self.correction.has(memory.displacement) for memory in self.memories)
+
+
+def without_group_form(method: Method) -> Missing | None:
+    """Why there is no update of a parameter group: its sums over the steps of other groups ask for one decay each."""
+    if method.is_cascade or any(c.kernel.has_memory and len(c.kernel.decays) != 1 for c in method.channels):
+        words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
+        return Missing(Sentence.of(f"{method.name}: {words}"))
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from functools import partial
 from sympy import Add, Expr, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
-from symmem.algebra.limits import scalar_limit
+from symmem.algebra.limits import known_limit, scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
 from symmem.algebra.results import Advice, Missing, Sentence, present
@@ -61,11 +61,6 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
     return Add(*total)
 
 
-def _known_limit(scalar: Expr, scalars: Scalars) -> Expr | None:
-    limit = scalar_limit(scalar, scalars)
-    return None if isinstance(limit, Missing) else limit
-
-
 def unsummable(method: Method) -> Missing | None:
     """Why there is no shift: it exists where every gain settles exponentially fast; ``1/(n+1)`` does not."""
     missing = unsettled(method)
@@ -75,7 +70,7 @@ def unsummable(method: Method) -> Missing | None:
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
         difference = scalars.field.read(now - settled)
         decays = None if difference is None else _decays(difference, scalars)
-        if decays or settles(now, STEP, method.ranges, partial(_known_limit, scalars=scalars)):
+        if decays or settles(now, STEP, method.ranges, partial(known_limit, scalars=scalars)):
             continue
         place = f"{method.name}: momentum {position}: the gain "
         verb = " is not known to" if decays is None else " does not"

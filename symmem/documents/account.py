@@ -20,8 +20,18 @@ from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import steps
+from symmem.derivation.straight import bound_sentence, is_expansion, keeps_bounds
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.documents.parts import SETTLED, Iteration, Lemma, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.parts import (
+    SETTLED,
+    Iteration,
+    Lemma,
+    Limit,
+    ModifiedEquation,
+    Part,
+    StartShift,
+    StraightLine,
+)
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import power_digits
@@ -47,6 +57,7 @@ class Account:
     at: At
     iteration: Iteration | None = None
     limit: Limit | Missing | None = None
+    straight: StraightLine | None = None
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
     gradient_map_loss: GradientMapLoss | Obstruction | Missing | None = None
     sign: Regularisation | None = None
@@ -78,6 +89,7 @@ def account_of(
         at,
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
         limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
+        straight=when(Part.STRAIGHT, lambda: _straight(derivation, at)),
         modified_loss=loss,
         gradient_map_loss=when(Part.GRADIENT_MAP, lambda: derivation.gradient_map_verdict),
         sign=when(Part.SIGN, lambda: _sign(derivation)),
@@ -132,6 +144,19 @@ def _limit(derivation: Derivation, at: At) -> Limit | Missing:
     if isinstance(limit, Missing) and at != "limit":
         return limit
     return Limit(_demanded(coefficients), _demanded(limit).M)
+
+
+def _straight(derivation: Derivation, at: At) -> StraightLine:
+    method = derivation.method
+    by_step = derivation.straight_at(at) if isinstance(at, int) else derivation.straight
+    limit = derivation.limit_straight
+    return StraightLine(
+        limit if at == "limit" else by_step,
+        limit,
+        is_expansion(method),
+        keeps_bounds(method),
+        bound_sentence(method),
+    )
 
 
 def _loss(derivation: Derivation) -> ModifiedLoss | Obstruction | Missing:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.columns import table, wrapped
 from symmem.documents.text_writer import TextWriter
-from symmem.documents.update import MEMORY, PHI, momenta, step
+from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
 from symmem.notation.decimals import decimal, shown
+from symmem.notation.declared_latex import unicode_of
 from symmem.notation.statement import Letter
-from symmem.notation.symbols import unicode_of
+from symmem.notation.writable import Writable
 
 
 def declaration_lines(optimizer: Optimizer, writer: TextWriter) -> list[str]:
@@ -18,14 +19,17 @@ def declaration_lines(optimizer: Optimizer, writer: TextWriter) -> list[str]:
     lines += writer.prose((step(optimizer),), "    ", "      ")
     lines += writer.formula(shown(optimizer.phi), f"    {writer.flat(PHI)} = ")
     lines += writer.prose((MEMORY, ", with"), "    ", "      ")
-    return lines + _variables(optimizer, writer) + _legend(optimizer, writer)
+    lines += _variables(optimizer, writer)
+    for note in notes(optimizer):
+        lines += writer.prose(note, "      ", "        ")
+    return lines + _legend(optimizer, writer)
 
 
 def _variables(optimizer: Optimizer, writer: TextWriter) -> list[str]:
     """The momentum variables as a table, or one below the other where the table is too wide."""
     names = [writer.flat(momentum) for momentum in momenta(optimizer)]
     heads = ["g", writer.flat(Letter("beta")), "b"]
-    values = [[shown(part) for part in (m.g, m.beta, m.b)] for m in optimizer.momentum]
+    values: list[list[Writable]] = [[shown(m.g), remembered(m), shown(m.b)] for m in optimizer.momentum]
     cells = [[name, *map(writer.flat, row)] for name, row in zip(names, values, strict=True)]
     rows = table([["", *heads], *cells], "      ")
     if max(map(len, rows)) <= writer.style.width:

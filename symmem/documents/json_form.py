@@ -15,7 +15,7 @@ from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
-from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift
+from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift, StraightLine
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import long_integers
 
@@ -55,6 +55,7 @@ def json_data(account: Account) -> dict[str, Any]:
         "limit": dict(zip(("memoryless", "correction"), (_one(x, spelling) for x in settled), strict=True)),
         "F": _all(limit.coefficients, spelling) if isinstance(limit, Limit) else None,
         "G": _all(flow.coefficients, spelling) if isinstance(flow, ModifiedEquation) else None,
+        "straight": _straight(account.straight, spelling),
         "modified_loss": loss_data(account.modified_loss, spelling),
         "gradient_map_loss": map_loss_data(account.gradient_map_loss, spelling),
         "shift": _all(start.shifts, spelling) if isinstance(start, StartShift) else None,
@@ -128,6 +129,13 @@ def _witness(found: Witness | None) -> dict[str, Any] | None:
         "difference": found.gap,
         "theta_taken_off": found.decay,
     }
+
+
+def _straight(line: StraightLine | None, spelling: Spelling) -> dict[str, Any] | None:
+    if line is None:
+        return None
+    update, limit = _one(line.update, spelling), _one(line.limit, spelling)
+    return {"update": update, "limit": limit, "keeps_bounds": line.keeps_bounds}
 
 
 def _one(expression: Expr | Missing | None, spelling: Spelling) -> dict[str, str] | None:

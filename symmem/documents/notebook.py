@@ -9,7 +9,7 @@ from symmem.documents.prose import Prose
 from symmem.documents.section import Section
 from symmem.documents.sections import coefficients_section, iteration_section, stated_sections
 from symmem.documents.spelling import Spelling
-from symmem.documents.update import MEMORY, PHI, momenta, step
+from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation import html
 from symmem.notation.formula import Atom, Number
@@ -52,7 +52,7 @@ def optimizer_html(optimizer: Optimizer) -> str:
         return [html.Mathematics(spelling.latex(written))]
 
     rows = [
-        [cell(name), cell(variable.g), cell(variable.beta), cell(variable.b)]
+        [cell(name), cell(variable.g), cell(remembered(variable)), cell(variable.b)]
         for name, variable in zip(momenta(optimizer), optimizer.momentum, strict=True)
     ]
     update = step(optimizer)
@@ -60,6 +60,7 @@ def optimizer_html(optimizer: Optimizer) -> str:
     written = [(spelling.latex(left), spelling.latex(right)) for left, right in equations]
     heads = [MEMORY, Letter("g"), Letter("beta"), Letter("b")]
     parts = [html.display(written), html.table([cell(head) for head in heads], rows)]
+    parts += [html.sentence(_written(note, spelling)) for note in notes(optimizer)]
     return html.page(str(optimizer.title), optimizer.reference, parts)
 
 
@@ -68,9 +69,10 @@ def optimizer_latex(optimizer: Optimizer) -> str:
     spelling = Spelling.of(optimizer)
     lines = [rf"{spelling.latex(PHI)} &= {spelling.latex(optimizer.phi)}"]
     for name, m in zip(momenta(optimizer), optimizer.momentum, strict=True):
-        remembered = m.beta != 0
-        kernel = rf"\sum_{{k=0}}^{{n}} ({spelling.latex(m.beta)})^{{k}} " if remembered else ""
-        past = spelling.latex(Iterate(difference(N, Atom("k")) if remembered else N))
+        summed = m.beta != 0
+        kernel = rf"\sum_{{k=0}}^{{n}} ({spelling.latex(m.beta)})^{{k}} " if summed else ""
+        ago = Atom("k") if summed else Number(m.delay)
+        past = spelling.latex(Iterate(difference(N, ago) if summed or m.delay else N))
         value = rf"{spelling.latex(m.b)} \, {kernel}\Bigl[ {spelling.latex(m.g)} \Bigr]_{{{past}}}"
         lines.append(f"{spelling.latex(name)} &= {value}")
     return _aligned(lines)

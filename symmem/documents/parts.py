@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from sympy import Expr
 
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.steps import Steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.records import record
@@ -17,6 +17,7 @@ class Part(Enum):
 
     ITERATION = auto()
     LIMIT = auto()
+    STRAIGHT = auto()
     LOSS = auto()
     GRADIENT_MAP = auto()
     SIGN = auto()
@@ -27,7 +28,7 @@ class Part(Enum):
     LEMMA = auto()
 
 
-SETTLED = frozenset((Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START))
+SETTLED = frozenset((Part.LIMIT, Part.STRAIGHT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START))
 """What belongs to the limit of many steps."""
 
 
@@ -50,6 +51,20 @@ class Limit:
     def F(self) -> Expr:
         """``F_0``."""
         return self.coefficients[0]
+
+
+@record(frozen=True)
+class StraightLine:
+    """``F_straight`` at the step that is told, and for n -> infinity.
+
+    ``is_expansion``: it is F + M itself, for Phi and the g_l are linear.  ``bound``: what is known of its size.
+    """
+
+    update: Expr | Missing
+    limit: Expr | Missing
+    is_expansion: bool
+    keeps_bounds: bool
+    bound: Sentence
 
 
 @record(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from symmem.declaration import loading, optimizer
-from symmem.declaration.catalogue import NAMES
+from symmem.declaration.catalogue import names
 from symmem.derivation import derivation as theory
 from symmem.documents import notebook
 from symmem.documents.account import At, account_of
@@ -96,9 +96,9 @@ def load(name_or_path: Named) -> Optimizer:
     return _as(Optimizer, loading.load(name_or_path))
 
 
-def zoo() -> tuple[str, ...]:
-    """The names of the optimizers that symmem knows, from the simplest on."""
-    return NAMES
+def zoo(family: str | None = None) -> tuple[str, ...]:
+    """The names of the optimizers that symmem knows, family by family, from the simplest on; or of one family."""
+    return names(family)
 
 
 def derive(declared: optimizer.Optimizer | Named, order: int = 1) -> Derivation:

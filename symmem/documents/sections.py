@@ -14,6 +14,7 @@ from symmem.documents.account import Account
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, bracketed_step, stated
 from symmem.documents.section import Equation, Section, absent, equations
+from symmem.documents.straight_line import straight_section
 from symmem.documents.verdict_prose import flow_prose
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation.decimals import number_formula
@@ -47,6 +48,7 @@ def sections(account: Account) -> tuple[Section, ...]:
     found = (
         iteration_section(account),
         limit_section(account),
+        straight_section(account),
         loss_section(account),
         gradient_map_section(account),
         _equation_section(account.modified_equation),

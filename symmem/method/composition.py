@@ -8,16 +8,17 @@ exponential polynomial, else an explicit finite sum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from math import comb
 
 from sympy import Add, Expr, Integer, Sum, Symbol
 
-from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.atoms import AGO, PAST, STEP
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import definite_sum
@@ -115,6 +116,17 @@ class Composition(Kernel):
         parts = [comb(j, m) * (STEP - r) ** (j - m) * self.inner.power_moment(r, m) for m in range(j + 1)]
         summand = self.outer.weight(STEP, STEP - r) * Add(*parts)
         return _added(summand, r, Integer(0), STEP, {STEP: n})
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """The outer kernel looks i steps back, the inner one j further: ``value(i + j)``; i has an index of its own."""
+        back, further = Symbol("i"), Symbol(f"k{self.depth}")
+        inside = self.inner.limit_applied(lambda j: value(back + j)).xreplace({AGO: further})
+        return self.outer.limit_applied(lambda i: inside.xreplace({back: i}))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """Where both have one sign, and the inner factor does not change its own with the step."""
+        steady = STEP not in self.inner.scale(STEP).free_symbols
+        return steady and self.outer.has_one_sign(ranges) and self.inner.has_one_sign(ranges)
 
     def factorial_moment(self, j: int) -> Expr:
         """``f_j = sum_{i=0..j} f_i(c1) f_{j-i}(c2)``, without binomials (mathematics.md section 9)."""

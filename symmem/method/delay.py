@@ -6,12 +6,13 @@ differences of gradients of Adan, MARS and optimistic gradient descent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import comb
 
 from sympy import Expr, Integer, Max, Min, S
 
+from symmem.algebra.ranges import Ranges
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
@@ -50,6 +51,19 @@ class Delay(Scaled):
         if self.starts_empty:
             return self.scale(n) * self.steps**j * reached(n - self.steps)
         return self.scale(n) * (Min(self.steps, n) ** j if j else S.One)
+
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``factor(n) value(min(d, n))``; 0 before an empty start has passed."""
+        lag = Integer(self.steps) if self.starts_empty else Min(self.steps, n)
+        return self.gain(n) * value(lag)
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``settled value(d)``."""
+        return self.limit_scale * value(Integer(self.steps))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:  # noqa: ARG002
+        """It has one weight."""
+        return True
 
     def factorial_moment(self, j: int) -> Expr:
         """``settled C(d, j)``."""

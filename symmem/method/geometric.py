@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from sympy import Expr, Integer, S, Symbol
+from sympy import Expr, Integer, S, Sum, Symbol, oo
 
-from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.atoms import AGO, PAST, STEP
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
+from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.sums import definite_sum
 from symmem.method.kernel import Binomials, Number
 from symmem.method.realisation import Realisation
@@ -48,6 +49,14 @@ class Geometric(Scaled):
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``factor(n) sum_{k=0..n} k^j decay^k``, closed."""
         return self.scale(n) * _power_sum(self.decay, j).xreplace({STEP: n})
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``settled sum_{k>=0} decay^k value(k)``."""
+        return self.limit_scale * Sum(self.decay**AGO * value(AGO), (AGO, 0, oo))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """The powers of a decay that is not negative."""
+        return bounds(self.decay, ranges).is_nonnegative
 
     def factorial_moment(self, j: int) -> Expr:
         """``settled decay^j / (1 - decay)^(j+1)``."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sympy import Expr, Min, S
 
+from symmem.algebra.ranges import Ranges
 from symmem.method.kernel import Binomials, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
@@ -41,6 +42,18 @@ class Instant(Scaled):
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``factor(n) [j = 0]``."""
         return self.scale(n) if j == 0 else S.Zero
+
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``factor(n) value(0)``."""
+        return self.scale(n) * value(S.Zero)
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``settled value(0)``."""
+        return self.limit_scale * value(S.Zero)
+
+    def has_one_sign(self, ranges: Ranges) -> bool:  # noqa: ARG002
+        """It has one weight."""
+        return True
 
     def factorial_moment(self, j: int) -> Expr:
         """``settled [j = 0]``."""

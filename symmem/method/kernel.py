@@ -9,11 +9,13 @@ Nobody above this room knows which kernel it has before it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from sympy import Expr, S
+from sympy import Expr, S, Sum
 
+from symmem.algebra.atoms import AGO
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.realisation import Realisation, overlap_of
@@ -66,6 +68,11 @@ class Kernel(ABC):
         """The kernel without its scale; variables whose shapes are equal remember the same sums over the past."""
         return self
 
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """Kernels that add up to this one, for those who take sums apart."""
+        return (self,)
+
     @abstractmethod
     def weight(self, n: Expr, k: Expr) -> Expr:
         """``c(n, k)`` for 0 <= k <= n."""
@@ -81,6 +88,18 @@ class Kernel(ABC):
     @abstractmethod
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{k=0..n} k^j c(n, k)``; ``0^0 = 1``."""
+
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_{k=0..n} c(n, k) value(k)`` for a vector that depends on the lag k."""
+        return Sum(self.weight(n, AGO) * value(AGO), (AGO, 0, n))
+
+    @abstractmethod
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_{k>=0} c(k) value(k)`` in the limit."""
+
+    @abstractmethod
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """Whether it is known that no two weights have different signs, for all values of the parameters."""
 
     @abstractmethod
     def factorial_moment(self, j: int) -> Expr:

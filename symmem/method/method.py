@@ -1,6 +1,8 @@
 """The normal form of a method with memory, between declaration and derivation (mathematics.md section 9).
 
 theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),        m_l = sum_{k=0..n} c_l(n, k) g_l(theta_{n-k})
+
+In a cascade g_l reads momentum variables above it too, as they were at step n-k.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ Declared = Optimizer
 
 @record(frozen=True)
 class Channel:
-    """One vector that Phi sees, by its ``symbol``: the memory ``kernel`` of ``g``."""
+    """One vector that Phi sees, by its ``symbol``: the memory ``kernel`` of ``g``.
+
+    In a cascade ``g`` contains the symbols of channels that stand before it.
+    """
 
     symbol: Symbol
     g: Expr
@@ -79,6 +84,16 @@ class Method:
     def defaults(self) -> dict[Symbol, Expr]:
         """The exact default of each parameter."""
         return {Symbol(parameter.name): parameter.default for parameter in self.parameters}
+
+    @cached_property
+    def is_cascade(self) -> bool:
+        """Whether a g reads another channel."""
+        return any(self.read_by(channel) for channel in self.channels)
+
+    def read_by(self, channel: Channel) -> tuple[int, ...]:
+        """The places of the channels, from 0, that the g of this one reads."""
+        seen = channel.g.free_symbols
+        return tuple(place for place, other in enumerate(self.channels) if other.symbol in seen)
 
     @cached_property
     def is_linear(self) -> bool:

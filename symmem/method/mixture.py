@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sympy import Add, Expr, S
 
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Binomials, Kernel, Number
@@ -28,6 +29,11 @@ class Mixture(Kernel):
     def decays(self) -> tuple[Expr, ...]:
         """Those of all parts, each once."""
         return tuple(dict.fromkeys(decay for part in self.parts for decay in part.decays))
+
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """Its parts."""
+        return self.parts
 
     @property
     def has_memory(self) -> bool:
@@ -73,6 +79,18 @@ class Mixture(Kernel):
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_i`` of the moments of the parts."""
         return Add(*(part.power_moment(n, j) for part in self.parts))
+
+    def applied(self, n: Expr, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_i`` of what the parts make of it."""
+        return Add(*(part.applied(n, value) for part in self.parts))
+
+    def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
+        """``sum_i`` of the same in the limit."""
+        return Add(*(part.limit_applied(value) for part in self.parts))
+
+    def has_one_sign(self, ranges: Ranges) -> bool:
+        """Of several parts this is not asked: their factors may differ in sign."""
+        return len(self.parts) == 1 and self.parts[0].has_one_sign(ranges)
 
     def factorial_moment(self, j: int) -> Expr:
         """``f_j = sum_i f_j(c_i)``: they add."""

@@ -31,4 +31,4 @@ def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: 
     vanishing |= {exp(slope) for slope in slopes if slope is not None and is_positive(-slope, ranges)}
     vanishing |= {1 / base for base in field.bases if bounds(1 / base, ranges).is_within_unit}
     vanishing |= {base for base in field.bases if base in bases}
-    return Scalars(field, frozenset(vanishing))
+    return Scalars(field, frozenset(vanishing), ranges)

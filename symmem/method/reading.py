@@ -10,6 +10,7 @@ from symmem.algebra.limits import scalar_limit
 from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Momentum
+from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.instant import Instant
 from symmem.method.method import Channel, Method
@@ -33,7 +34,9 @@ def method_of(optimizer: Optimizer) -> Method:
     return replace(method, channels=tuple(_settled(channel, method) for channel in channels))
 
 
-def _kernel(variable: Momentum) -> Instant | Geometric:
+def _kernel(variable: Momentum) -> Instant | Geometric | Delay:
+    if variable.delay:
+        return Delay(variable.delay, variable.starts_empty, factor=variable.b)
     if variable.beta == 0:
         return Instant(factor=variable.b)
     return Geometric(variable.beta, factor=variable.b)
@@ -42,7 +45,7 @@ def _kernel(variable: Momentum) -> Instant | Geometric:
 def _settled(channel: Channel, method: Method) -> Channel:
     """The channel with the limit of its factor for n -> infinity."""
     kernel = channel.kernel
-    assert isinstance(kernel, (Instant, Geometric))
+    assert isinstance(kernel, (Instant, Geometric, Delay))
     settled = scalar_limit(kernel.factor, method.numbers)
     if isinstance(settled, Missing):
         words = (" has no known limit for n -> infinity (", *settled.reason.parts, ")")

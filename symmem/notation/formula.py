@@ -182,12 +182,37 @@ class Total(Formula):
 
 
 class BigSum(Formula):
-    """A sum over an index between two bounds."""
+    """A sum over an index between two bounds, or a product."""
 
     index: Formula
     lower: Formula
     upper: Formula
     body: Formula
+    is_product: bool = False
+
+
+class Comparison(Formula):
+    """left < right, by the sign that Python has for it."""
+
+    left: Formula
+    sign: str
+    right: Formula
+
+
+class Conditions(Formula):
+    """Conditions with a word between them: and, or."""
+
+    word: str
+    parts: tuple[Formula, ...]
+
+
+def contains(formula: Node, kinds: tuple[type[Formula], ...]) -> bool:
+    """Whether a formula of one of the kinds is written in this one."""
+    if isinstance(formula, kinds):
+        return True
+    parts = formula._parts()
+    inside = (each for part in parts for each in (part if isinstance(part, tuple) else (part,)))
+    return any(isinstance(each, Node) and contains(each, kinds) for each in inside)
 
 
 def negated(formula: Formula) -> Formula:

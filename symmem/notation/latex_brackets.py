@@ -1,4 +1,4 @@
-r"""Brackets and bars in LaTeX, as tall as what they enclose.
+r"""Brackets in LaTeX, as tall as what they enclose.
 
 On one line they grow by themselves (\left( \right)); in lines they have a fixed size (\biggl( \biggr)), so that a line
 may end between them.
@@ -6,47 +6,68 @@ may end between them.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from typing import cast
 
-from symmem.notation.layout import Cat, Doc, flat
-from symmem.notation.tex_size import height
+from symmem.notation.extent import Extent
+from symmem.notation.layout import Cat, Doc, leaves
+from symmem.notation.piece import Piece, joined, row
 from symmem.records import record
 
-_TALL = re.compile(r"\\frac|\\sum|\\left")
-_PLAIN = re.compile(r"(?<![lr])[(\[]")
+_SIZES: Mapping[str, tuple[float, float, float, int]] = {
+    "": (0.389, 0.278, 1.0, 1),
+    "big": (0.458, 0.417, 1.2, 2),
+    "Big": (0.597, 0.472, 1.8, 3),
+    "bigg": (0.736, 0.528, 2.4, 4),
+    "Bigg": (0.792, 0.583, 3.0, 5),
+}
+"""By size: width of a parenthesis, width of a square bracket, height, rank."""
+
+
+def whole(doc: Doc) -> Piece:
+    """A document of LaTeX on one line; all its leaves are pieces."""
+    return doc if isinstance(doc, Piece) else joined(cast(Piece, leaf) for leaf in leaves(doc))
 
 
 @record(frozen=True)
 class Brackets:
-    """`fixed`: with fixed sizes; `depth`: 1 inside a fraction, where fractions are small."""
+    """`fixed`: with fixed sizes; else on one line they grow."""
 
     fixed: bool
-    depth: int
 
     def around(self, body: Doc, left: str = "(", right: str = ")") -> Doc:
         """The body between brackets that are as large as it is."""
-        inside = flat(body)
+        inside = whole(body).extent
         if self.fixed:
-            size = self._size(inside)
-            opening, closing = (f"\\{size}l{left}", f"\\{size}r{right}") if size else (left, right)
-            return Cat((opening, body, closing))
-        if _TALL.search(inside):
-            return Cat((rf"\left{left} ", body, rf" \right{right}"))
-        return Cat((rf"\bigl{left}", body, rf"\bigr{right}") if "(" in inside else (left, body, right))
-
-    def _size(self, inside: str) -> str:
-        """The size of brackets of one height with what they enclose, and larger than brackets inside."""
-        tall = height(inside, self.depth)
-        if tall < 1.35:
-            return "Big" if r"\bigl" in inside else "big" if _PLAIN.search(inside) else ""
-        return "Big" if tall < 1.7 else "bigg" if tall < 2.9 else "Bigg"
+            size = _size(inside)
+            commands = (rf"\{size}l{left}", rf"\{size}r{right}") if size else (left, right)
+        elif inside.tall:
+            size = _size(inside)
+            commands = rf"\left{left} ", rf" \right{right}"
+        else:
+            size = "big" if inside.bracket else ""
+            commands = (rf"\bigl{left}", rf"\bigr{right}") if size else (left, right)
+        opening, closing = (_bracket(command, left == "(", size) for command in commands)
+        return Cat((opening, body, closing))
 
 
-def between(bars: tuple[str, str], inside: str) -> str:
-    """Between bars, which are a pair of delimiters, or a macro with an optional size."""
-    left, right = bars
-    if not _TALL.search(inside):
-        return left + inside + right
-    if left.endswith("{"):
-        return rf"{left[:-1]}[\bigg]{{{inside}{right}"
-    return rf"\left{left}{inside} \right{right.strip()}"
+def bracket(character: str) -> Piece:
+    """One bracket of the size of letters."""
+    return _bracket(character, character in ("(", ")"), "")
+
+
+def in_parentheses(inside: Piece) -> Piece:
+    """Between parentheses of the size of letters."""
+    return row(bracket("("), inside, bracket(")"))
+
+
+def _bracket(command: str, is_round: bool, size: str) -> Piece:
+    round_, square, height, rank = _SIZES[size]
+    return Piece(command, Extent(round_ if is_round else square, height, bracket=rank))
+
+
+def _size(inside: Extent) -> str:
+    """The size of brackets of one height with what they enclose, and larger than brackets inside."""
+    if inside.height < 1.35:
+        return ("", "big", "Big")[min(inside.bracket, 2)]
+    return "Big" if inside.height < 1.7 else "bigg" if inside.height < 2.9 else "Bigg"

@@ -1,17 +1,20 @@
 """Line breaking: a document of pieces and possible breaks -> lines within a width.
 
-Below text.py and latex.py.  A document is a string (unbreakable), a `Cat` of documents, a `Fill`: items packed into
-lines, with breaks between them, or a `Choice`: another document where the first does not fit on a line.  What a
-string measures, and how a line is moved in, is the `Ruler`'s: columns of text, or ems of print.
+Below text.py and latex.py.  A document is a leaf (unbreakable), a `Cat` of documents, a `Fill`: items packed into
+lines, with breaks between them, or a `Choice`: another document where the first does not fit on a line.  A leaf is a
+string, which is as wide as it has columns, or a `Piece` of LaTeX, which knows its width in ems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import TypeAlias
 
+from symmem.notation.piece import Piece
 from symmem.records import record
+
+Leaf: TypeAlias = str | Piece
 
 
 @record(frozen=True, eq=False)
@@ -25,8 +28,8 @@ class Cat:
 class Item:
     """One item of a fill, with what stands before it: on the same line, or at the head of a new line."""
 
-    flat: str
-    broken: str
+    flat: Leaf
+    broken: Leaf
     body: Doc
 
 
@@ -49,27 +52,26 @@ class Fill:
 class Choice:
     """`whole` where it fits on a line, else `broken`, which says the same and can be broken."""
 
-    whole: str
+    whole: Leaf
     broken: Doc
 
 
-Doc: TypeAlias = "str | Cat | Fill | Choice"
+Doc: TypeAlias = "Leaf | Cat | Fill | Choice"
 
 
 @record(frozen=True)
 class Ruler:
-    """`size` of a piece of a line, and the `indent` of a given size.
+    """How a line is moved in by a given size.
 
     With a `step` every nested fill moves its new lines one step further in; without, they stand under its own first
-    column, which needs an exact ruler.
+    column, which needs exact sizes.
     """
 
-    size: Callable[[str], float]
     indent: Callable[[float], str]
     step: float | None = None
 
 
-COLUMNS = Ruler(len, lambda columns: " " * int(columns))
+COLUMNS = Ruler(lambda columns: " " * int(columns))
 
 
 @record(frozen=True)
@@ -98,35 +100,52 @@ class Page:
     def size(self, doc: Doc) -> float:
         """The size of the document on one line; documents live as long as the page."""
         if isinstance(doc, str):
-            return self.ruler.size(doc)
+            return len(doc)
+        if isinstance(doc, Piece):
+            return doc.extent.width
         if id(doc) not in self._known:
             self._known[id(doc)] = self._measured(doc)
         return self._known[id(doc)]
 
     def _measured(self, doc: Cat | Fill | Choice) -> float:
         if isinstance(doc, Choice):
-            return self.ruler.size(doc.whole)
+            return self.size(doc.whole)
         if isinstance(doc, Cat):
             return sum(map(self.size, doc.parts))
         first, *rest = doc.items
-        return self.size(first.body) + sum(self.ruler.size(item.flat) + self.size(item.body) for item in rest)
+        return self.size(first.body) + sum(self.size(item.flat) + self.size(item.body) for item in rest)
+
+
+def leaves(doc: Doc) -> Iterator[Leaf]:
+    """The leaves of the document on one line, from left to right."""
+    if isinstance(doc, (str, Piece)):
+        yield doc
+    elif isinstance(doc, Choice):
+        yield doc.whole
+    elif isinstance(doc, Cat):
+        for part in doc.parts:
+            yield from leaves(part)
+    else:
+        first, *rest = doc.items
+        yield from leaves(first.body)
+        for item in rest:
+            yield item.flat
+            yield from leaves(item.body)
+
+
+def source(leaf: Leaf) -> str:
+    """The leaf as it is written."""
+    return leaf if isinstance(leaf, str) else leaf.text
 
 
 def flat(doc: Doc) -> str:
     """The document on one line."""
-    if isinstance(doc, str):
-        return doc
-    if isinstance(doc, Choice):
-        return doc.whole
-    if isinstance(doc, Cat):
-        return "".join(flat(part) for part in doc.parts)
-    first, *rest = doc.items
-    return flat(first.body) + "".join(item.flat + flat(item.body) for item in rest)
+    return doc if isinstance(doc, str) else "".join(map(source, leaves(doc)))
 
 
 def _head(doc: Doc, page: Page) -> tuple[float, bool]:
     """The size up to the first possible break, and whether there is one."""
-    if isinstance(doc, (str, Choice)):
+    if isinstance(doc, (str, Piece, Choice)):
         return page.size(doc), False
     parts = doc.parts if isinstance(doc, Cat) else (doc.items[0].body,)
     total = 0.0
@@ -151,7 +170,7 @@ def _column(lines: list[Line], start: float) -> float:
 def _lay(doc: Doc, column: float, tail: float, page: Page, outer: float) -> list[Line]:
     """Lines of the document that starts at `column` and has `tail` columns glued behind it."""
     size = page.size(doc)
-    if isinstance(doc, str) or column + size + tail <= page.width:
+    if isinstance(doc, (str, Piece)) or column + size + tail <= page.width:
         return [Line(flat(doc), size)]
     if isinstance(doc, Choice):
         return _lay(doc.broken, column, tail, page, outer)
@@ -181,8 +200,8 @@ def _lay_fill(doc: Fill, column: float, tail: float, page: Page, outer: float) -
     in_pieces = False
     for position, item in enumerate(doc.items):
         glued = tail if position == len(doc.items) - 1 else 0
-        before = Line(item.flat, page.size(item.flat)) if position else Line("", 0)
-        head = Line(page.ruler.indent(margin) + item.broken, margin + page.size(item.broken))
+        before = Line(source(item.flat), page.size(item.flat)) if position else Line("", 0)
+        head = Line(page.ruler.indent(margin) + source(item.broken), margin + page.size(item.broken))
         here = _column(lines, column) + before.size
         size = page.size(item.body) + glued
         fits_here, fits_below = here + size <= page.width, head.size + size <= page.width
@@ -196,15 +215,15 @@ def _lay_fill(doc: Fill, column: float, tail: float, page: Page, outer: float) -
     return lines
 
 
-def laid_out(doc: Doc, pages: list[Page], start: float) -> list[str]:
+def laid_out(doc: Doc, pages: list[Page], start: float) -> list[Line]:
     """The lines behind a beginning of size `start`, on the first page without an overfull line, else the best."""
-    best: tuple[float, list[str]] | None = None
+    best: tuple[float, list[Line]] | None = None
     for page in pages:
         lines = _lay(doc, start, 0, page, 0)
         sizes = [start + lines[0].size, *(line.size for line in lines[1:])]
         overfull = max(0.0, max(sizes) - page.width)
         if best is None or overfull < best[0]:
-            best = (overfull, [line.source for line in lines])
+            best = (overfull, lines)
         if overfull == 0:
             break
     assert best is not None
@@ -219,5 +238,5 @@ def layout(doc: Doc, width: int, prefix: str = "") -> str:
     """
     limits = [(width, 8), (width // 2, 8), (width // 4, 8), (4, 8), (0, -1)]
     pages = [Page(COLUMNS, width, limit, short) for limit, short in limits]
-    lines = laid_out(doc, pages, len(prefix))
-    return "\n".join(line.rstrip() for line in [prefix + lines[0], *lines[1:]])
+    first, *others = (line.source for line in laid_out(doc, pages, len(prefix)))
+    return "\n".join(line.rstrip() for line in [prefix + first, *others])

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sympy import Add, Expr, Mul, S, Symbol, preorder_traversal
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.records import record
@@ -33,6 +35,10 @@ class Shorthand:
     template: Expr
     uses: tuple[tuple[Symbol, Symbol], ...]
     """Pairs (parameter, symbol)."""
+
+
+_WALKED = (Expr, ExprCondPair, Boolean)
+"""What has parts that can be replaced: not the limits of a sum."""
 
 
 @record(frozen=True)
@@ -150,7 +156,7 @@ def _replaced(expression: Expr, template: Expr, symbols: Mapping[Symbol, Symbol]
     if not expression.args:
         return expression
     parts = [
-        _replaced(part, template, symbols) if isinstance(part, Expr) else part for part in expression.args
+        _replaced(part, template, symbols) if isinstance(part, _WALKED) else part for part in expression.args
     ]
     if list(expression.args) == parts:
         return expression

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symmem.notation.formula import Atom, Formula
+from symmem.notation.glyphs import Glyphs, subscript, superscript
 from symmem.notation.layout import Cat, Doc, flat
 from symmem.notation.statement import (
     Along,
@@ -25,7 +26,6 @@ from symmem.notation.statement import (
     Velocity,
     Word,
 )
-from symmem.notation.symbols import Glyphs, subscript, superscript
 
 Spell = Callable[[Formula], Doc]
 

@@ -11,11 +11,14 @@ factor, together or simplify, so that what is shown is what is held, and reading
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
-from sympy import Abs, Add, Expr, Float, Mul, Pow, Rational, S, Symbol
+from sympy import Abs, Add, And, Expr, Float, Mul, Piecewise, Pow, Rational, S, Symbol
+from sympy import Product as SympyProduct
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import (
     AGO,
@@ -35,6 +38,8 @@ from symmem.notation.formula import (
     Atom,
     BigSum,
     Call,
+    Comparison,
+    Conditions,
     Formula,
     Literal,
     Number,
@@ -46,13 +51,13 @@ from symmem.notation.formula import (
 )
 from symmem.notation.operators import OperatorReader
 from symmem.notation.ordering import Order, Placed, is_negative, powers
-from symmem.notation.symbols import Functions
+from symmem.notation.symbols import Functions, Names
 from symmem.work import checkpoint
 
 
-def read(expression: Expr, names: Mapping[str, str], functions: Functions) -> Formula:
+def read(expression: Expr, names: Names, functions: Functions) -> Formula:
     """The formula of an expression; `names` (parameter -> LaTeX) gives the order of the parameters."""
-    bound = {variable for found in expression.atoms(SympySum) for variable in found.variables}
+    bound = {index for found in expression.atoms(SympySum, SympyProduct) for index in found.variables}
     positions = {name: position for position, name in enumerate(names)}
     return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
 
@@ -197,8 +202,28 @@ class _Reader(OperatorReader):
             for index, lower, upper in expression.limits:
                 body = BigSum(Atom(index.name), self.read(lower), self.read(upper), body)
             return body
+        if isinstance(expression, SympyProduct):
+            ((index, lower, upper),) = expression.limits
+            ends = self.read(lower), self.read(upper)
+            return BigSum(Atom(index.name), *ends, self.read(expression.function), True)
+        if isinstance(expression, Piecewise):
+            return self._choice(expression.args)
         if isinstance(expression, Application):
-            return Call(expression.func.__name__, tuple(self.read(argument) for argument in expression.args))
+            name = {"Min": "min", "Max": "max"}.get(expression.func.__name__, expression.func.__name__)
+            return Call(name, tuple(self.read(argument) for argument in expression.args))
         if isinstance(expression, Float):
             return decimal_formula(expression)
         return Literal(str(expression))
+
+    def _choice(self, branches: Sequence[tuple[Expr, Boolean]]) -> Formula:
+        """``where(condition, value, otherwise)``, as a declaration writes it; the last branch is taken else."""
+        (value, condition), *others = branches
+        if not others:
+            return self.read(value)
+        return Call("where", (self._condition(condition), self.read(value), self._choice(others)))
+
+    def _condition(self, condition: Boolean) -> Formula:
+        if isinstance(condition, Relational):
+            return Comparison(self.read(condition.lhs), condition.rel_op, self.read(condition.rhs))
+        parts = tuple(self._condition(part) for part in condition.args)
+        return Conditions("and" if isinstance(condition, And) else "or", parts)

@@ -6,10 +6,9 @@ Every continuation line begins with the operator that connects it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from symmem.notation.glyphs import ASCII, UNICODE
 from symmem.notation.layout import layout
-from symmem.notation.symbols import ASCII, UNICODE, Functions, Speller
+from symmem.notation.symbols import Functions, Names, Speller
 from symmem.notation.text_printer import TextPrinter
 from symmem.notation.writable import Writable, formula_of
 
@@ -17,7 +16,7 @@ from symmem.notation.writable import Writable, formula_of
 def text(
     written: Writable,
     *,
-    names: Mapping[str, str],
+    names: Names,
     functions: Functions | None = None,
     width: int = 80,
     unicode: bool = True,

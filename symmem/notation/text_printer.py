@@ -5,11 +5,15 @@ Fractions are written on the line, a/(b c), so a factor behind a fraction is set
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from symmem.notation.formula import (
     Absolute,
     Atom,
     BigSum,
     Call,
+    Comparison,
+    Conditions,
     Decimal,
     Derivative,
     Directional,
@@ -26,15 +30,17 @@ from symmem.notation.formula import (
     Root,
     Sum,
     Total,
+    contains,
     ends_in_denominator,
     is_bare,
     is_open,
     starts_with_digit,
 )
+from symmem.notation.glyphs import Glyphs, subscript, superscript
 from symmem.notation.layout import Cat, Doc, Fill, Item, flat
 from symmem.notation.statement import Letter
 from symmem.notation.statement_text import statement_text
-from symmem.notation.symbols import Glyphs, Speller, subscript, superscript
+from symmem.notation.symbols import Speller
 from symmem.records import record
 
 
@@ -55,6 +61,9 @@ class TextPrinter:
             case Number(value):
                 return str(value)
             case Atom(name):
+                meant = self.speller.meaning(name)
+                if meant is not None:
+                    return replace(self, speller=self.speller.without(name)).doc(meant)
                 return self.speller.text(name, self.glyphs)
             case Decimal(mantissa, exponent):
                 return f"{mantissa}e{exponent}" if exponent else mantissa
@@ -105,24 +114,31 @@ class TextPrinter:
             case Total(body):
                 head, tail = ("Σᵢ (", ")ᵢ") if self.glyphs.unicode else ("sum_i (", ")_i")
                 return _around(head, self.doc(body), tail)
+            case Comparison(left, sign, right):
+                shown = self.glyphs.comparisons.get(sign, sign)
+                return Cat((self.doc(left), f" {shown} ", self.doc(right)))
+            case Conditions(word, parts):
+                docs = [_around("(", self.doc(part), ")") for part in parts]
+                return Fill(tuple(Item(f" {word} ", f"{word} ", doc) for doc in docs))
             case BigSum(index, lower, upper, body):
+                sign = self.glyphs.product if formula.is_product else self.glyphs.sum
                 head = self._sum_sign(
-                    *(flat(self.doc(part)).replace(" ", "") for part in (index, lower, upper))
+                    sign, *(flat(self.doc(part)).replace(" ", "") for part in (index, lower, upper))
                 )
                 return Fill((Item("", "", head), Item(" ", "", self._closed(body))), hang=2)
         return statement_text(formula, self.doc, self.glyphs)
 
-    def _sum_sign(self, index: str, lower: str, upper: str) -> str:
+    def _sum_sign(self, sign: str, index: str, lower: str, upper: str) -> str:
         """The sign with its limits; limits of one character each are written small."""
         low, high = subscript(index) and subscript(lower), superscript(upper)
         if self.glyphs.unicode and low and high and len(index + lower + upper) == 3:
-            return f"{self.glyphs.sum}{subscript(index)}₌{subscript(lower)}{high}"
-        return f"{self.glyphs.sum}_{{{index}={lower}}}^{{{upper}}}"
+            return f"{sign}{subscript(index)}₌{subscript(lower)}{high}"
+        return f"{sign}_{{{index}={lower}}}^{{{upper}}}"
 
     def _barred(self, body: Formula) -> Doc:
         """What stands between bars; bars inside bars are kept apart by parentheses."""
         doc = self.doc(body)
-        return _around("(", doc, ")") if "|" in flat(doc) or "‖" in flat(doc) else doc
+        return _around("(", doc, ")") if contains(body, (Absolute, Norm)) else doc
 
     def _closed(self, formula: Formula) -> Doc:
         """The formula, in parentheses if it is a sum."""

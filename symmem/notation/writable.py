@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeAlias
 
 from sympy import Expr, oo
@@ -23,13 +22,13 @@ from symmem.notation.statement import (
     series,
 )
 from symmem.notation.structure import read
-from symmem.notation.symbols import Functions
+from symmem.notation.symbols import Functions, Names
 
 Writable: TypeAlias = Expr | Bound | Regime | Range | Named | Start | Formula
 """What the notation room spells: an expression, what stands in a sentence, or a formula as it is."""
 
 
-def formula_of(written: Writable, names: Mapping[str, str], functions: Functions) -> Formula:
+def formula_of(written: Writable, names: Names, functions: Functions) -> Formula:
     """Whatever can be written, as a formula."""
     if isinstance(written, Formula):
         return written

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Mul, Number, Pow, Sum, Symbol, cse
+from sympy import Add, Expr, Integer, Mul, Number, Pow, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import GRAD, STEP, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.atoms import AGO, GRAD, STEP, THETA, TOTAL, is_contraction, is_scalar, potential_parts
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -26,6 +26,7 @@ from symmem.program.statements import (
     Statement,
     Total,
 )
+from symmem.program.tolerance import MANY_STEPS
 from symmem.work import checkpoint
 
 
@@ -141,6 +142,11 @@ class Block:
     def _loop(self, expression: Sum) -> Symbol:
         """A sum over past steps; SymPy's limits are inclusive, the innermost first."""
         *inner, (index, lower, upper) = expression.limits
+        if lower == 0 and (upper == oo or index == AGO):
+            # Over lags: the oldest step first, as every loop runs, and as its terms are cut.
+            newest = Integer(MANY_STEPS) if upper == oo else upper
+            turned = expression.function.xreplace({index: newest - index})
+            expression, upper = Sum(turned, *inner, (index, 0, newest)), newest
         summand = Sum(expression.function, *inner) if inner else expression.function
         body = Block(self._names, self, index)
         scalar = is_scalar(expression.function)

@@ -19,7 +19,7 @@ from symmem.algebra.rational import Polynomial, Quotient
 
 Terms = tuple[tuple[tuple[int, ...], int], ...]
 """A polynomial: exponents and coefficients."""
-MOST_WEIGHTS = 200
+MOST_WEIGHTS = 12
 """A factor with more Bernstein coefficients is not expanded."""
 
 
@@ -92,10 +92,11 @@ def _product(polynomial: Polynomial, field: ExponentialField) -> Expr:
     number, factors = irreducible_factors(polynomial)
     found: list[Expr] = [Integer(number)]
     for factor, multiplicity in factors:
-        expression = _factor(_terms(factor), field)
-        if expression.could_extract_minus_sign() and isinstance(expression, Add):
-            expression, found = -expression, [*found, Integer(-1) ** multiplicity]
-        found.append(expression**multiplicity)
+        terms = _terms(factor)
+        if min(terms, key=lambda term: (sum(term[0]), term[0]))[1] < 0:  # 1 - beta, not beta - 1
+            terms = tuple((exponents, -c) for exponents, c in terms)
+            found.append(Integer(-1) ** multiplicity)
+        found.append(_factor(terms, field) ** multiplicity)
     return Mul(*found)
 
 
@@ -106,7 +107,9 @@ def _factor(terms: Terms, field: ExponentialField) -> Expr:
     return Add(*(_weighted(field, exponents, exponents, c) for exponents, c in terms))
 
 
-def _weighted(field: ExponentialField, place: tuple[int, ...], degrees: list[int] | tuple[int, ...], weight: int) -> Expr:
+def _weighted(
+    field: ExponentialField, place: tuple[int, ...], degrees: list[int] | tuple[int, ...], weight: int
+) -> Expr:
     """``weight prod x^j (1-x)^(d-j)``."""
     factors: list[Expr] = [Integer(weight)]
     for position, (j, d) in enumerate(zip(place, degrees, strict=True)):

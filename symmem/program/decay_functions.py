@@ -28,11 +28,15 @@ class Complete(Function):
         return cls(order, Integer(width), *padded)
 
     @property
+    def rows(self) -> list[Node]:
+        """The nodes, with equally many factors each."""
+        width, factors = int(self.args[1]), self.args[2:]
+        return [factors[at : at + width] for at in range(0, len(factors), width)]
+
+    @property
     def nodes(self) -> list[Node]:
         """The nodes, without the ones in a product."""
-        width, factors = int(self.args[1]), self.args[2:]
-        rows = [factors[at : at + width] for at in range(0, len(factors), width)]
-        return [tuple(factor for factor in row if factor != 1) or (S.One,) for row in rows]
+        return [tuple(factor for factor in row if factor != 1) or (S.One,) for row in self.rows]
 
 
 class Shortfall(Function):

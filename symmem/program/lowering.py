@@ -15,23 +15,30 @@ from symmem.algebra.atoms import GRAD, LR, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.marked_sums import marked_correction
 from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.derivation.second_order import second_coefficient
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.stable_sums import stabilised
+from symmem.program.straight import straight_formulas
 
 Pair = tuple[Expr | Missing, Expr | Missing]
 
 
 def lower(derivation: Derivation) -> Program:
-    """The routines memoryless, correction and step; the modified losses with what belongs to them where they exist."""
+    """The routines memoryless, correction, step and straight (order 1); the modified losses where they exist."""
     finite, limit = formulas(derivation)
     found = {
         "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
         "correction": Variants(_lowered(finite[1]), _lowered(limit[1])),
         "step": Variants(_lowered(_step(*finite)), _lowered(_step(*limit))),
     }
+    if derivation.order == 1:
+        finite_line, limit_line = straight_formulas(derivation)
+        finite_line = _stable(finite_line, derivation.method.numbers)
+        found["straight"] = Variants(_lowered(finite_line), _lowered(limit_line))
     loss = _modified_loss(derivation)
     inside = derivation.gradient_map_loss
     if inside is not None:
@@ -86,12 +93,24 @@ def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     if isinstance(derivation.F, Missing):
         raise DerivationError(str(derivation.F))  # without an update there is nothing to write
     numbers = derivation.method.numbers
-    finite = _stable(derivation.F, numbers), _stable(advised(derivation.M, Advice.LIMIT), numbers)
+    finite = _stable(derivation.F, numbers), _correction(derivation)
     limit = derivation.limit
     if isinstance(limit, Missing):
         missing = advised(limit, Advice.STEP)
         return finite, (missing, missing)
     return finite, (limit.F, limit.M)
+
+
+def _correction(derivation: Derivation) -> Expr | Missing:
+    """M at step n: the sums of first order are kept apart by their channels, and stabilised one by one."""
+    method = derivation.method
+    if isinstance(derivation.M, Missing):
+        return advised(derivation.M, Advice.LIMIT)
+    first, numbers, marks = marked_correction(method)
+    found = stabilised(first, numbers, marks)
+    if derivation.order == 1:
+        return found
+    return found + stabilised(LR**2 * second_coefficient(method), method.numbers)
 
 
 def _stable(formula: Expr | Missing, numbers: Scalars) -> Expr | Missing:

@@ -102,9 +102,7 @@ def _size(polynomial: Polynomial, point: tuple[Fraction, ...]) -> float:
     return size
 
 
-def _evaluated(
-    polynomial: Polynomial, point: tuple[Fraction, ...], *, absolute: bool = False
-) -> Fraction:
+def _evaluated(polynomial: Polynomial, point: tuple[Fraction, ...], *, absolute: bool = False) -> Fraction:
     total = Fraction(0)
     for exponents, coefficient in polynomial.to_dict().items():
         term = Fraction(abs(int(coefficient)) if absolute else int(coefficient))

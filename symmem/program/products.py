@@ -4,8 +4,8 @@ A correction of order 1 is entrywise but for Hessian-vector products of entrywis
 
     direction_k = v_k(theta, grad),     hv_k = D2L(v_k),     correction = M(theta, grad, hv_1, ..., hv_K)
 
-so that every routine treats each entry by itself.  The routines are memoryless, direction1 to directionK, correction
-and step; finite n and the limit may differ in K.
+so that every routine treats each entry by itself.  The routines are memoryless, direction1 to directionK, correction,
+step and straight; finite n and the limit may differ in K.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import formulas, step_of, vector_routine
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Internal
+from symmem.program.straight import straight_formulas
 
 _PAST_PRODUCTS = Missing(Sentence.of("every past step would need a Hessian-vector product of its own"))
 
@@ -37,30 +38,36 @@ def direction_name(position: int) -> str:
 
 def lower_products(derivation: Derivation) -> Program:
     """The program of a derivation whose contractions are Hessian-vector products of entrywise vectors."""
-    finite, limit = (_routines(*pair) for pair in formulas(derivation))
+    lines = straight_formulas(derivation)
+    pairs = zip(formulas(derivation), lines, strict=True)
+    finite, limit = (_routines(*pair, line) for pair, line in pairs)
     found: dict[str, Variants] = {}
     for name in dict.fromkeys((*_names(finite), *_names(limit))):
         found[name] = Variants(_named(finite, name), _named(limit, name))
     return Program(derivation.optimizer, derivation.order, found)
 
 
-def _names(routines: Mapping[str, Routine] | Missing) -> tuple[str, ...]:
+def _names(routines: Mapping[str, Routine | Missing] | Missing) -> tuple[str, ...]:
     return () if isinstance(routines, Missing) else tuple(routines)
 
 
-def _named(routines: Mapping[str, Routine] | Missing, name: str) -> Routine | Missing:
+def _named(routines: Mapping[str, Routine | Missing] | Missing, name: str) -> Routine | Missing:
     if isinstance(routines, Missing):
         return routines
     return routines.get(name, Missing(Sentence.of("this form has fewer directions")))
 
 
-def _routines(update: Expr | Missing, correction: Expr | Missing) -> Mapping[str, Routine] | Missing:
+def _routines(
+    update: Expr | Missing, correction: Expr | Missing, straight: Expr | Missing
+) -> Mapping[str, Routine | Missing] | Missing:
     if isinstance(update, Missing):
         return update
     if isinstance(correction, Missing):
         return correction
-    found = [atom for atom in correction.atoms(AppliedUndef) if is_contraction(atom)]
-    contractions = sorted(found, key=default_sort_key)
+    # The straight line has the products of the correction; should it need others, they come last.
+    contractions = _contractions(correction)
+    if isinstance(straight, Expr):
+        contractions += [atom for atom in _contractions(straight) if atom not in contractions]
     if any(PAST in atom.free_symbols for atom in contractions):
         return _PAST_PRODUCTS
     given = {atom: product_symbol(position) for position, atom in enumerate(contractions, start=1)}
@@ -74,4 +81,11 @@ def _routines(update: Expr | Missing, correction: Expr | Missing) -> Mapping[str
         **directions,
         "correction": vector_routine(entrywise, given.values()),
         "step": vector_routine(step_of(update, entrywise), given.values()),
+        "straight": straight
+        if isinstance(straight, Missing)
+        else vector_routine(straight.xreplace(given), given.values()),
     }
+
+
+def _contractions(formula: Expr) -> list[Expr]:
+    return sorted((a for a in formula.atoms(AppliedUndef) if is_contraction(a)), key=default_sort_key)

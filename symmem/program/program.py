@@ -72,7 +72,12 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
         yield from _of_numbers((loop.decay,))
     if loop.is_formula:
         yield Need.STEPS
-        assigned = (pair for statement in loop.body if isinstance(statement, Scalars) for pair in statement.assignments)
+        assigned = (
+            pair
+            for statement in loop.body
+            if isinstance(statement, Scalars)
+            for pair in statement.assignments
+        )
         if any(value.has(Shortfall) for _, value in assigned):
             yield Need.SHORTFALLS
         return

@@ -11,7 +11,11 @@ also where decays are equal or nearly so.  In the formulas stand the functions o
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Integer, Mul, S
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sympy import Add, Expr, Integer, Mul, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.exponential import ExponentialField
@@ -25,23 +29,13 @@ from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.magnitude import Magnitudes, Rates
 
 
-def stabilised(expression: Expr, numbers: Scalars) -> Expr:
+def stabilised(expression: Expr, numbers: Scalars, marks: Sequence[Symbol] = ()) -> Expr:
     """The formula with every scalar that depends on n as a sum of one sign, where it is an exponential polynomial.
 
-    In the sums that stay, and elsewhere, ``1 - beta^k`` is written without its cancellation.
+    ``marks`` are symbols of the field that stand for 1 and tell sums apart.  In the sums that stay, and elsewhere,
+    ``1 - beta^k`` is written without its cancellation.
     """
-    if not expression.free_symbols & set(numbers.field.indices):
-        return expression
-    if is_scalar(expression):
-        return _scalar(expression, numbers)
-    if isinstance(expression, Mul):
-        scalars = [factor for factor in expression.args if is_scalar(factor) and STEP in factor.free_symbols]
-        others = [factor for factor in expression.args if factor not in scalars]
-        return Mul(_scalar(Mul(*scalars), numbers), *(stabilised(factor, numbers) for factor in others))
-    head = HEADS.of(expression)
-    if head is not None and head.binds:
-        return without_cancellation(expression)
-    return HEADS.mapped(expression, lambda part: stabilised(part, numbers))
+    return _Stable(numbers, tuple(marks)).expression(expression).xreplace(dict.fromkeys(marks, S.One))
 
 
 def without_cancellation(expression: Expr) -> Expr:
@@ -66,20 +60,77 @@ def _distance(powers: list[tuple[Expr, Expr]]) -> Expr:
     return own + base**exponent * _distance(rest) if rest else own
 
 
-def _scalar(scalar: Expr, numbers: Scalars) -> Expr:
-    """A number: its pieces one by one where each is a sum of one sign, else together, else its parts."""
-    pieces = numbers.pieces(scalar)
-    if pieces is not None:
-        apart = [_written(piece, numbers, exact=True) for piece in pieces]
-        if None not in apart:
-            return Add(*apart)
-        together = [_written(piece, numbers, exact=False) for piece in _joined(pieces, numbers.field)]
-        if None not in together:
-            return Add(*together)
-    head = HEADS.of(scalar)
-    if not scalar.args or (head is not None and head.binds):
-        return without_cancellation(scalar)
-    return without_cancellation(scalar.func(*(stabilised(part, numbers) for part in scalar.args)))
+@dataclass(frozen=True)
+class _Stable:
+    """The walk through one formula."""
+
+    numbers: Scalars
+    marks: tuple[Symbol, ...]
+
+    def expression(self, expression: Expr) -> Expr:
+        """A vector or a number."""
+        if not expression.free_symbols & {*self.numbers.field.indices, *self.marks}:
+            return expression
+        if is_scalar(expression):
+            return self.scalar(expression)
+        if isinstance(expression, Mul):
+            scalars = [factor for factor in expression.args if is_scalar(factor) and self._belongs(factor)]
+            others = [factor for factor in expression.args if factor not in scalars]
+            return Mul(self.scalar(Mul(*scalars)), *(self.expression(factor) for factor in others))
+        head = HEADS.of(expression)
+        if head is not None and head.binds:
+            return without_cancellation(expression)
+        return HEADS.mapped(expression, self.expression)
+
+    def _belongs(self, factor: Expr) -> bool:
+        """Whether the factor of a product is taken with those that depend on n: parts of it may cancel there."""
+        return STEP in factor.free_symbols or self.numbers.field.read(factor) is not None
+
+    def scalar(self, scalar: Expr) -> Expr:
+        """A number: its sums one by one where each has one sign, else their pieces, else all of them, else its parts."""
+        pieces = self.numbers.pieces(scalar)
+        if pieces is not None:
+            whole = _joined(self._by_mark(pieces), self.numbers.field)
+            apart = self._by_mark(_joined(pieces, self.numbers.field))
+            short = whole if len(apart) > len(whole) and self._is_short(whole) else []
+            ways = [self._added(parts, exact=True) for parts in (short, apart) if parts]
+            found: list[Expr] = [way for way in ways if way is not None]
+            if found:
+                return min(found, key=lambda sum_: sum_.count_ops())
+            for parts, exact in ((self._by_mark(pieces), True), (whole, False)):
+                sum_ = self._added(parts, exact=exact)
+                if sum_ is not None:
+                    return sum_
+        head = HEADS.of(scalar)
+        if not scalar.args or (head is not None and head.binds):
+            return without_cancellation(scalar)
+        return without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        field = self.numbers.field
+        first = len(field.rationals.names) - len(field.constants)
+        return [first + field.constants.index(mark) for mark in self.marks]
+
+    def _by_mark(self, pieces: list[Quotient]) -> list[Quotient]:
+        """Every piece, once for each product of marks in its numerator."""
+        found = []
+        for piece in pieces:
+            rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+            for exponents, coefficient in piece.numerator.to_dict().items():
+                kept = tuple(0 if p in self._positions else e for p, e in enumerate(exponents))
+                rows.setdefault(tuple(exponents[p] for p in self._positions), {})[kept] = coefficient
+            field = self.numbers.field.rationals
+            found += [quotient(field.polynomial(row), piece.denominator) for row in rows.values()]
+        return found
+
+    def _added(self, parts: list[Quotient], *, exact: bool) -> Expr | None:
+        written = [_written(part, self.numbers, exact=exact) for part in parts]
+        return None if None in written else Add(*written)
+
+    def _is_short(self, parts: list[Quotient]) -> bool:
+        """Whether sums that were joined are no longer than one of one decay."""
+        return all(len(self.numbers.support(part)) < 2 for part in parts)
 
 
 def _joined(pieces: list[Quotient], field: ExponentialField) -> list[Quotient]:
@@ -116,7 +167,9 @@ Sums = list[tuple[list[Term], int]]
 """Factors, each as terms that are added, with its power."""
 
 
-def _sums(field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool) -> Sums | None:
+def _sums(
+    field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool
+) -> Sums | None:
     """``polynomial / divisor`` as a product of sums: factor by factor where each is one of one sign, else whole."""
     number, factors = irreducible_factors(polynomial)
     one = field.number(1).numerator
@@ -189,7 +242,7 @@ def _with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
 
 
 def _complete(field: ExponentialField, term: Term) -> Expr:
-    """``h_{n-k}`` of the nodes: of one node a power, of 1 and a decay a geometric sum."""
+    """``h_{n-k}`` of the nodes; of one node it is a power."""
     nodes = [
         tuple(base for base, rate in zip(field.bases, node, strict=True) for _ in range(rate)) or (S.One,)
         for node in term.nodes
@@ -197,8 +250,4 @@ def _complete(field: ExponentialField, term: Term) -> Expr:
     order = STEP - Integer(term.shift)
     if len(nodes) == 1 and term.shift == 0:
         return Mul(*(factor**order for factor in nodes[0]))
-    if len(nodes) == 2 and term.shift <= 1 and (S.One,) in nodes:
-        other = next(node for node in nodes if node != (S.One,))
-        if len(other) == 1:
-            return Shortfall(other[0], order + 1) / (1 - other[0])
     return Complete.of(order, nodes)

@@ -6,6 +6,7 @@ vectors wherever a vector is due, so that ``D2L(1)`` is the Hessian times (1, ..
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,25 @@ from typing import Any, TypeAlias
 
 import mpmath
 from mpmath import mpf
-from sympy import Abs, Add, Expr, Float, Max, Min, Mul, NumberSymbol, Pow, Rational, S, Sum, Symbol
+from sympy import (
+    Abs,
+    Add,
+    And,
+    Expr,
+    Float,
+    Max,
+    Min,
+    Mul,
+    NumberSymbol,
+    Or,
+    Piecewise,
+    Pow,
+    Product,
+    Rational,
+    S,
+    Sum,
+    Symbol,
+)
 from sympy.core.function import AppliedUndef
 
 from symmem.verification.arithmetic import Value, entrywise, power, spread, usual_function
@@ -28,6 +47,8 @@ QUIET_TERMS = 40
 """An infinite sum ends after so many negligible terms in a row: one alone may vanish by chance."""
 MOST_TERMS = 400_000
 MOST_REMEMBERED = 400_000
+
+COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 VectorMap: TypeAlias = Callable[..., Vector]
 """``f(x, *directions)``: the vector function, or its derivative along the directions; a gradient may have a
@@ -90,7 +111,7 @@ class _Walk:
     def collect_names(self, expression: Expr) -> frozenset[str]:
         if isinstance(expression, Symbol):
             return frozenset([expression.name])
-        if not isinstance(expression, Sum):
+        if not isinstance(expression, (Sum, Product)):
             return frozenset().union(*(self.free_names(part) for part in expression.args))
         names = self.free_names(expression.function)
         for index, lower, upper in expression.limits:
@@ -102,6 +123,12 @@ class _Walk:
             return self.symbol(expression.name, indices)
         if isinstance(expression, Sum):
             return self.sum(expression.function, tuple(expression.limits), indices)
+        if isinstance(expression, Product):
+            return self.product(expression.function, expression.limits[0], indices)
+        if isinstance(expression, Piecewise):
+            return next(
+                self.value(part, indices) for part, when in expression.args if self.holds(when, indices)
+            )
         if isinstance(expression, (Rational, Float, NumberSymbol)):
             return _constant(expression)
         parts = [self.value(part, indices) for part in expression.args]
@@ -173,6 +200,25 @@ class _Walk:
         for position in range(lower, _integer(self.value(last, indices), last) + 1):
             total = entrywise(lambda x, y: x + y, total, term(position))
         return total
+
+    def product(self, factor: Expr, limits: Any, indices: Indices) -> Value:
+        """Factor by factor; 1 where the last index is below the first."""
+        index, first, last = limits
+        ends = [_integer(self.value(end, indices), end) for end in (first, last)]
+        total: Value = mpf(1)
+        for position in range(ends[0], ends[1] + 1):
+            total = total * self.value(factor, {**indices, index.name: position})
+        return total
+
+    def holds(self, condition: Any, indices: Indices) -> bool:
+        """Whether the condition of a branch holds."""
+        if isinstance(condition, (And, Or)):
+            together = all if isinstance(condition, And) else any
+            return together(self.holds(part, indices) for part in condition.args)
+        if condition in (S.true, S.false):
+            return bool(condition)
+        left, right = (self.value(side, indices) for side in condition.args)
+        return bool(COMPARED[condition.rel_op](left, right))
 
     def endless_sum(self, term: Callable[[int], Value], lower: int) -> Value:
         """Until QUIET_TERMS in a row are below 10^-(digits + 5) of the sum: enough for geometric decay."""

@@ -1,7 +1,9 @@
 """The literal optimizer with memory, straight from its definition: the truth the formulas approximate.
 
 ``theta_{n+1} = theta_n - lr F^(n)(theta_n, ..., theta_0)``, ``F^(n) = Phi(m_1, ..., m_L)``,
-``m_l = b_l(n) sum_{k=0..n} beta_l^k g_l(theta_{n-k})``; n counts from 0, and 0^0 = 1.
+``m_l = b_l(n) sum_{k=0..n} beta_l^k g_l(theta_{n-k})``; n counts from 0, and 0^0 = 1.  A delay of d steps is
+``m_l = b_l(n) g_l(theta_{n-d})``, before the start the first value, or 0.  g_l may read the variables above it, as they
+were at the step that it looks at.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import mpmath
 from mpmath import mpf
 from sympy import Expr
 
-from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.verification.arithmetic import power, spread
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import Loss
@@ -51,22 +53,20 @@ class Literal:
         """``F^(n)(history)``, the history newest first: (theta_n, ..., theta_0).  Term by term, O(n)."""
         with mpmath.workdps(digits):
             machine = _Machine.of(self, digits)
-            seen = [machine.seen(vector(theta)) for theta in history]
-            sums = []
-            for position, beta in enumerate(machine.betas):
-                terms = [[power(beta, mpf(k)) * x for x in point[position]] for k, point in enumerate(seen)]
-                sums.append(tuple(mpmath.fsum(column) for column in zip(*terms, strict=True)))
-            return machine.phi(sums, len(seen) - 1)
+            past: list[list[Vector]] = [[] for _ in machine.betas]
+            momenta: dict[str, Vector] = {}
+            for n, theta in enumerate(reversed(history)):
+                momenta = machine.moments(past, vector(theta), n, last=n == len(history) - 1)
+            return machine.phi(momenta)
 
     def frozen(self, theta: Sequence[Number], count: int, digits: int = 50) -> list[Vector]:
         """``F^(0)(theta), ..., F^(count-1)(theta)``: the directions on the history that stays at theta."""
         with mpmath.workdps(digits):
-            machine = _Machine.of(self, digits)
-            seen = machine.seen(vector(theta))
-            sums, directions = machine.empty(len(theta)), []
+            machine, point = _Machine.of(self, digits), vector(theta)
+            states, directions = machine.empty(), []
             for n in range(count):
-                sums = machine.remember(sums, seen)
-                directions.append(machine.phi(sums, n))
+                states, momenta = machine.remember(states, point, n)
+                directions.append(machine.phi(momenta))
             return directions
 
     def trace(
@@ -78,10 +78,10 @@ class Literal:
         """
         with mpmath.workdps(digits):
             machine, theta, rate = _Machine.of(self, digits), vector(theta0), real(lr)
-            sums, found = machine.empty(len(theta)), []
+            states, found = machine.empty(), []
             for n in range(steps + 1):
-                sums = machine.remember(sums, machine.seen(theta))
-                move = machine.phi(sums, n)
+                states, momenta = machine.remember(states, theta, n)
+                move = machine.phi(momenta)
                 found.append((theta, move))
                 theta = tuple(x - rate * f for x, f in zip(theta, move, strict=True))
                 if not max(abs(x) for x in theta) < RUNAWAY:
@@ -110,34 +110,85 @@ class _Machine:
         ]
         return cls(literal, numbers, tuple(betas), digits)
 
-    def seen(self, theta: Vector) -> list[Vector]:
-        """``g_l(theta)`` for every momentum variable."""
+    @property
+    def variables(self) -> list[tuple[str, Momentum, mpf]]:
+        """Each momentum variable with its name and its decay."""
+        declared = self.literal.optimizer.momentum
+        return [
+            (f"m{k}", momentum, beta)
+            for k, (momentum, beta) in enumerate(zip(declared, self.betas, strict=True), start=1)
+        ]
+
+    def moments(
+        self, past: Sequence[list[Vector]], theta: Vector, n: int, *, last: bool
+    ) -> dict[str, Vector]:
+        """``m_1, ..., m_L`` at step n from the definition: every sum over the past anew.
+
+        ``past`` are the values of each g at the steps before, and gets those of this one; before the ``last`` step only
+        what another variable reads is computed.
+        """
         points = {"theta": theta, "grad": self.literal.loss.gradient(theta)}
-        return [
-            self._vector(momentum.g, self.numbers, points) for momentum in self.literal.optimizer.momentum
-        ]
+        read = {symbol.name for _, momentum, _ in self.variables for symbol in momentum.g.free_symbols}
+        momenta: dict[str, Vector] = {}
+        for (name, momentum, beta), values in zip(self.variables, past, strict=True):
+            values.append(self._vector(momentum.g, self.numbers, {**points, **momenta}))
+            if not last and name not in read:
+                continue
+            if momentum.delay:
+                total = _delayed(values, momentum)
+            else:
+                terms = [[power(beta, mpf(k)) * x for x in value] for k, value in enumerate(reversed(values))]
+                total = tuple(mpmath.fsum(column) for column in zip(*terms, strict=True))
+            momenta[name] = self._scaled(momentum, total, n)
+        return momenta
 
-    def empty(self, dimension: int) -> list[Vector]:
-        return [(mpf(0),) * dimension for _ in self.betas]
+    def empty(self) -> list[list[Vector]]:
+        """Before the first step: no sum, and no value that a delay keeps."""
+        return [[] for _ in self.betas]
 
-    def remember(self, sums: Sequence[Vector], seen: Sequence[Vector]) -> list[Vector]:
-        """``sum_{k=0..n} beta^k g_{n-k} = beta sum_{k=0..n-1} beta^k g_{n-1-k} + g_n``, also for beta = 0."""
-        return [
-            tuple(beta * old + new for old, new in zip(past, now, strict=True))
-            for beta, past, now in zip(self.betas, sums, seen, strict=True)
-        ]
+    def remember(
+        self, states: Sequence[list[Vector]], theta: Vector, n: int
+    ) -> tuple[list[list[Vector]], dict[str, Vector]]:
+        """The states after step n, and ``m_1, ..., m_L``.
 
-    def phi(self, sums: Sequence[Vector], n: int) -> Vector:
-        """``Phi(b_1(n) sum_1, ..., b_L(n) sum_L)``."""
-        momenta, numbers = {}, {**self.numbers, "n": mpf(n)}
-        for position, (momentum, total) in enumerate(
-            zip(self.literal.optimizer.momentum, sums, strict=True), start=1
-        ):
-            factor = evaluate(momentum.b, numbers, {}, digits=self.digits)
-            momenta[f"m{position}"] = tuple(factor * x for x in total)
+        ``sum_{k=0..n} beta^k g_{n-k} = beta sum_{k=0..n-1} beta^k g_{n-1-k} + g_n``, also for beta = 0; a delay keeps
+        its last values.
+        """
+        points = {"theta": theta, "grad": self.literal.loss.gradient(theta)}
+        after: list[list[Vector]] = []
+        momenta: dict[str, Vector] = {}
+        for (name, momentum, beta), state in zip(self.variables, states, strict=True):
+            value = self._vector(momentum.g, self.numbers, {**points, **momenta})
+            if momentum.delay:
+                kept = [*state, value] if state else [_before(value, momentum)] * momentum.delay + [value]
+                after.append(kept[-momentum.delay - 1 :])
+                total = after[-1][0]
+            else:
+                total = tuple(beta * x + y for x, y in zip(state[0], value, strict=True)) if state else value
+                after.append([total])
+            momenta[name] = self._scaled(momentum, total, n)
+        return after, momenta
+
+    def phi(self, momenta: Mapping[str, Vector]) -> Vector:
+        """``Phi(m_1, ..., m_L)``."""
         return self._vector(self.literal.optimizer.phi, self.numbers, momenta)
+
+    def _scaled(self, momentum: Momentum, total: Vector, n: int) -> Vector:
+        factor = evaluate(momentum.b, {**self.numbers, "n": mpf(n)}, {}, digits=self.digits)
+        return tuple(factor * x for x in total)
 
     def _vector(self, expression: Expr, numbers: Mapping[str, mpf], vectors: Mapping[str, Vector]) -> Vector:
         found = evaluate(expression, numbers, vectors, None, self.literal.functions, digits=self.digits)
         dimension = len(next(iter(vectors.values())))
         return spread(tuple(found) if isinstance(found, list) else found, dimension)
+
+
+def _delayed(values: Sequence[Vector], momentum: Momentum) -> Vector:
+    """The value ``delay`` steps before the last one."""
+    place = len(values) - 1 - momentum.delay
+    return values[place] if place >= 0 else _before(values[0], momentum)
+
+
+def _before(first: Vector, momentum: Momentum) -> Vector:
+    """What a delay is before the start, where g has begun with ``first``."""
+    return (mpf(0),) * len(first) if momentum.start == 0 else first

@@ -66,7 +66,16 @@ ENTRYWISE = [pytest.param(head, id=head.name) for head in FUNCTIONS]
 
 def test_the_language_has_exactly_these_functions() -> None:
     assert [head.name for head in FUNCTIONS] == list(TRUTH)
-    assert {head.name for head in HEADS.records} == {*TRUTH, "total", "Sum", "slot"}
+    assert {head.name for head in HEADS.records} == {
+        *TRUTH,
+        "total",
+        "Sum",
+        "slot",
+        "min",
+        "max",
+        "where",
+        "prod",
+    }
     assert len(HEADS.by_name) == len(HEADS.records)
 
 

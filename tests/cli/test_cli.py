@@ -22,7 +22,7 @@ from sympy import Expr, Float, Integer, Rational, S, Sum, Symbol, nsimplify, sim
 from sympy.core.function import AppliedUndef
 
 import symmem
-from symmem.declaration.catalogue import NAMES
+from symmem.declaration.catalogue import FIRST, names
 from symmem.derivation.derivation import Derivation
 from symmem.documents.account import At, account_of
 from symmem.documents.columns import Style
@@ -43,7 +43,7 @@ def derivation(name: str) -> Derivation:
 # values
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIRST)
 def test_json_holds_the_derivation(name: str) -> None:
     d, record = derivation(name), data(name)
     assert (record["schema"], record["symmem"], record["optimizer"]) == (1, symmem.__version__, name)
@@ -82,7 +82,7 @@ def test_a_wrong_value_is_seen() -> None:
     assert simplify(back(record, record["correction"]) - derivation("heavyball").M) != 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIRST)
 def test_the_limit_alone(name: str) -> None:
     d, record = derivation(name), data(name, "--limit")
     assert record["at"] == "limit"
@@ -90,7 +90,7 @@ def test_the_limit_alone(name: str) -> None:
     assert simplify(back(record, record["correction"]) - d.limit.M) == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIRST)
 @pytest.mark.parametrize("step", [0, 3])
 def test_a_step_is_the_substitution(name: str, step: int) -> None:
     d, record = derivation(name), data(name, "--at-step", str(step))
@@ -143,13 +143,17 @@ def test_a_file_and_standard_input_are_the_same(tmp_path: Path) -> None:
 
 
 def test_show_is_the_file_itself() -> None:
-    for name in NAMES:
-        path = REPOSITORY / "symmem" / "declaration" / "zoo" / f"{name}.toml"
+    for name in FIRST:
+        (path,) = (REPOSITORY / "symmem" / "declaration" / "zoo").glob(f"*/{name}.toml")
         assert output("show", name) == path.read_text(encoding="utf-8")
 
 
 def test_list_names_the_zoo_in_order() -> None:
-    assert tuple(line.split()[0] for line in output("list").splitlines()) == NAMES
+    assert tuple(line.split()[0] for line in output("list").splitlines()) == names()
+    sign = [line.split()[0] for line in output("list", "--family", "sign").splitlines()]
+    assert tuple(sign) == names("sign")
+    assert b"known are momentum, rmsprop" in run("list", "--family", "adams").stderr
+    assert run("list", "--family", "adams").returncode == 2
 
 
 # the text
@@ -159,7 +163,7 @@ def columns(line: str) -> int:
     return len(line.replace("\N{COMBINING TILDE}", ""))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIRST)
 @pytest.mark.parametrize("at", ["n", 3])
 def test_no_line_is_longer_than_the_terminal(name: str, at: At) -> None:
     for width, unicode in itertools.product((40, 80, 120), (True, False)):
@@ -199,7 +203,7 @@ def test_a_title_beyond_ascii_comes_through(tmp_path: Path) -> None:
 
 def test_labels_and_equals_signs_stand_in_columns() -> None:
     """The tilde of L~ takes no column."""
-    for name in NAMES:
+    for name in FIRST:
         lines = terminal_text(account_of(derivation(name)), Style()).splitlines()
         for above, below in itertools.pairwise(lines):
             if re.match(r"    (L̃|F|F⁽ⁿ⁾|G₀) +=", above) and re.match(r"    \S+ +=", below):
@@ -256,7 +260,7 @@ def test_how_a_number_is_shown(given: Expr, expected: str) -> None:
     assert str(shown(given)) == expected
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIRST)
 def test_latex_is_balanced(name: str) -> None:
     for at in ("n", 3, "limit"):
         text = latex_fragment(account_of(derivation(name), at))

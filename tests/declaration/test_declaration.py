@@ -96,14 +96,14 @@ def test_a_file_is_read_exactly() -> None:
 
 def test_python_spells_the_same_optimizer_in_several_ways() -> None:
     one = heavy_ball()
-    interval = Interval.parse("[0, 1)")
+    interval = Interval.parse("(-1, 1)")
     others = [
         heavy_ball(momentum=({"g": "grad", "beta": "beta", "b": 1},)),
         heavy_ball(momentum=(Momentum(grad, beta, Fraction(1)),), phi=m1),
         heavy_ball(momentum=[Momentum(Symbol("grad", real=True), Symbol("beta", positive=True), "1")]),
         heavy_ball(parameters=(Parameter("beta", Rational(9, 10), r"\beta", interval),)),
         heavy_ball(parameters={"beta": Parameter("beta", Decimal("0.9"), "", interval)}),
-        heavy_ball(parameters={"beta": {"default": Fraction(9, 10), "range": "[0, 1)"}}, title="mine"),
+        heavy_ball(parameters={"beta": {"default": Fraction(9, 10), "range": "(-1, 1)"}}, title="mine"),
         heavy_ball(source="elsewhere.toml"),
     ]
     for other in others:
@@ -126,8 +126,8 @@ def test_records_are_frozen_and_travel() -> None:
 
 
 def test_a_decay_without_a_range_gets_one() -> None:
-    assert str(heavy_ball().parameters[0].range) == "[0, 1)"
-    assert "it is a beta: the default 3/2 is outside the range [0, 1)" in refusal(
+    assert str(heavy_ball().parameters[0].range) == "(-1, 1)"
+    assert "it is a beta: the default 3/2 is outside the range (-1, 1)" in refusal(
         lambda: heavy_ball(parameters={"beta": 1.5})
     )
 
@@ -297,20 +297,44 @@ BAD = [
         "momentum 2: g",
         "n is not known in g; dependence on n goes in b",
     ),
-    ('g = "grad**2"', 'g = "grad*m1"', "momentum 2: g", "a momentum variable is not known in g"),
+    (
+        'g = "grad**2"',
+        'g = "grad*m2"',
+        "momentum 2: g",
+        "m2 stands in its own g: its past enters through beta",
+    ),
+    ('g = "grad"', 'g = "grad*m2"', "momentum 1: g", "m2 stands below: a g reads the variables above it"),
+    ('g = "grad**2"', 'g = "grad*m7"', "momentum 2: g", "m7 is not declared: momentum variables there are 2"),
+    ('g = "grad**2"', 'g = "lr*grad"', "momentum 2: g", "a state that depends on it (Lookahead, Adadelta)"),
+    # delays
+    ('beta = "0.1"', 'beta = "0.1"\ndelay = 1', "momentum 2", "delay stands in the place of beta"),
+    ('beta = "0.1"', "delay = 0", "momentum 2", "delay: 0 steps are no delay"),
+    ('beta = "0.1"', "delay = -1", "momentum 2", "delay: -1 is not a whole number of steps from 1 to 256"),
+    ('beta = "0.1"', "delay = 1.5", "momentum 2", "is not a whole number of steps from 1 to 256"),
+    ('beta = "0.1"', 'delay = "1"', "momentum 2", "delay: '1' is not a whole number of steps"),
+    ('beta = "0.1"', "delay = true", "momentum 2", "delay: True is not a whole number of steps"),
+    ('beta = "0.1"', "delay = 1000", "momentum 2", "is not a whole number of steps from 1 to 256"),
+    ('beta = "0.1"', "delay = 1\nstart = 1", "momentum 2", 'start: 1 is neither "first" nor 0'),
+    ('beta = "0.1"', 'beta = "0.1"\nstart = 0', "momentum 2", "start belongs to a delay"),
     ('beta = "0.1"', 'beta = "1/(n + 2)"', "momentum 2: beta", "beta is a constant and cannot use n"),
     ('beta = "0.1"', 'beta = "theta"', "momentum 2: beta", "beta is a constant and cannot use theta"),
     ('beta = "0.1"', 'beta = "grad"', "momentum 2: beta", "beta is a constant and cannot use grad"),
     ('beta = "0.1"', 'beta = "m1"', "momentum 2: beta", "beta is a constant and cannot use a momentum"),
     # decays
-    ('beta = "0.1"', 'beta = "1"', "momentum 2: beta", "1 is outside [0, 1);"),
-    ('beta = "0.1"', 'beta = "-0.1"', "momentum 2: beta", "-1/10 is outside [0, 1);"),
-    ('beta = "0.1"', 'beta = "sqrt(2)"', "momentum 2: beta", "sqrt(2) is outside [0, 1);"),
+    (
+        'beta = "0.1"',
+        'beta = "1"',
+        "momentum 2: beta",
+        "1 is outside (-1, 1); with beta = 1 memory does not fade",
+    ),
+    ('beta = "0.1"', 'beta = "-1"', "momentum 2: beta", "-1 is outside (-1, 1);"),
+    ('beta = "0.1"', 'beta = "-1.1"', "momentum 2: beta", "-11/10 is outside (-1, 1);"),
+    ('beta = "0.1"', 'beta = "sqrt(2)"', "momentum 2: beta", "sqrt(2) is outside (-1, 1);"),
     (
         'beta = "0.1"',
         'beta = "1 + beta"',
         "momentum 2: beta",
-        "19/10 is outside [0, 1) at the default values",
+        "19/10 is outside (-1, 1) at the default values",
     ),
     (
         'beta = "0.1"',
@@ -322,9 +346,9 @@ BAD = [
         'range = "[0, 1)"',
         'range = "[0, 1]"',
         "momentum 1: beta",
-        "beta has the range [0, 1]; it must lie in [0, 1)",
+        "beta has the range [0, 1]; it must lie in (-1, 1)",
     ),
-    ('range = "[0, 1)"', 'range = "(-1, 1)"', "momentum 1: beta", "beta has the range (-1, 1)"),
+    ('range = "[0, 1)"', 'range = "(-1, 1]"', "momentum 1: beta", "beta has the range (-1, 1]"),
     # functions
     ("gradK(m1)", "gradJ(m1)", "phi", "unknown function 'gradJ'"),
     ("gradK(m1)", "gradJ(m1)", "phi", "did you mean gradK?"),

@@ -40,7 +40,7 @@ WRONG = [
     ('"grad"', '"g"', "momentum 1: g: unknown symbol 'g'", "called grad"),
     ('"grad"', '"grad²"', "momentum 1: g: column 5: '²' is not known", "write **2"),
     ('"1 - beta"', '"1/(1 - beta**t)"', "momentum 1: b: unknown symbol 't'", "n + 1"),
-    ('"1 - beta"', '"beta*min(1, n/10)"', "momentum 1: b: column 6: min is not known", "one formula in n"),
+    ('"grad"', '"min(1, grad)"', "momentum 1: g: column 1: min is not known here", "need derivatives"),
     ("beta = 0.9", 'beta = "0.9"', "parameters: beta: '0.9' is text", "without quotes"),
     ("beta = 0.9", "beta = true", "parameters: beta: 'True' is not a number", "beta = 0.9"),
     ('"beta"', '"sqrt(beta)"', "momentum 1: beta: the powers of sqrt(beta)", "make it a parameter"),

@@ -12,7 +12,7 @@ import mpmath
 import pytest
 from mpmath import mpf
 from sympy import Add, Expr, Rational, Symbol
-from truth import LOSS, LR, THETA, ZOO, literal_of, load
+from truth import FIRST, LOSS, LR, THETA, literal_of, load
 
 import symmem
 from symmem import Momentum, Optimizer
@@ -191,7 +191,7 @@ def gap(derivation: Derivation, literal: Literal, **numbers: Any) -> mpf:
 
 def zoo_with(regime: str) -> list[Optimizer]:
     """By what the derivation says, not by name; the counts are checked below."""
-    losses = [(load(name), symmem.derive(load(name)).modified_loss) for name in ZOO]
+    losses = [(load(name), symmem.derive(load(name)).modified_loss) for name in FIRST]
     return [optimizer for optimizer, found in losses if found is not None and str(found.regime) == regime]
 
 
@@ -199,9 +199,9 @@ ZOO_EXACT, ZOO_SMALL = zoo_with("exact"), zoo_with("eps -> 0")
 
 
 def test_every_zoo_entry_is_in_one_of_the_tests() -> None:
-    obstructed = [name for name in ZOO if symmem.derive(load(name)).obstruction is not None]
+    obstructed = [name for name in FIRST if symmem.derive(load(name)).obstruction is not None]
     assert obstructed == ["lion-k"]
-    assert len(ZOO_EXACT) + len(ZOO_SMALL) + len(obstructed) == len(ZOO)
+    assert len(ZOO_EXACT) + len(ZOO_SMALL) + len(obstructed) == len(FIRST)
     assert len(ZOO_EXACT) >= 5
     assert len(ZOO_SMALL) >= 10
 
@@ -359,7 +359,7 @@ def test_lion_k_has_no_diagonal_factor() -> None:
 
 # A sign moves by whole steps while no entry changes its sign: there the two agree exactly, and no order can be fitted.
 FITTED_CASES = [optimizer for name, optimizer in EXACT_CASES.items() if name != "a sign"]
-EQUATIONS = [*(load(name) for name in ZOO), *FITTED_CASES, *OBSTRUCTED_CASES.values()]
+EQUATIONS = [*(load(name) for name in FIRST), *FITTED_CASES, *OBSTRUCTED_CASES.values()]
 
 
 def flow(field: Expr, literal: Literal, lr: mpf, pieces: int = 4) -> list[mpf]:

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 from sympy import Expr, Rational, Symbol
-from truth import ZOO, load
+from truth import FIRST, load
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR, contraction
@@ -40,6 +40,7 @@ TITLES = {
     "n": [
         "Memoryless iteration",
         "Limit of many steps",
+        "Straight-line history",
         "Modified loss",
         "Modified equation",
         "Start",
@@ -48,6 +49,7 @@ TITLES = {
     ],
     "limit": [
         "Limit of many steps",
+        "Straight-line history",
         "Modified loss",
         "Modified equation",
         "Start",
@@ -75,7 +77,7 @@ def test_the_quadratic_loss_stands_before_the_assumptions() -> None:
     assert titles == [*told[:3], MAP, *told[3:-2], "Quadratic loss", "Assumptions", "Conclusions"]
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_the_account_holds_the_derivation(name: str) -> None:
     derivation = symmem.derive(name)
     account = account_of(derivation)
@@ -227,13 +229,14 @@ def test_each_thing_is_computed_once(
 
 def test_the_settled_parts_are_those_of_the_limit() -> None:
     account = account_of(symmem.derive("adamw"), "limit")
-    assert {Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START} == SETTLED
+    parts = {Part.LIMIT, Part.STRAIGHT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START}
+    assert parts == SETTLED
     assert account.iteration is None
     assert isinstance(account.modified_loss, ModifiedLoss)
     assert isinstance(account_of(symmem.derive("lion-k")).modified_loss, Obstruction)
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_the_fragment_spells_what_the_account_holds(name: str) -> None:
     account = account_of(symmem.derive(name))
     optimizer, shown = account.optimizer, notebook.account_latex(account)

@@ -7,7 +7,7 @@ import json
 import pytest
 from command import back, run
 from sympy import Rational, Symbol
-from truth import LOSS, THETA, ZOO, load
+from truth import FIRST, LOSS, THETA, load
 
 import symmem
 from symmem.derivation.regularisation_sign import regularisation
@@ -29,7 +29,7 @@ def entries(*names: str) -> dict[str, dict]:
 
 
 def test_the_signs_are_those_of_the_paper() -> None:
-    found = entries(*ZOO)
+    found = entries(*FIRST)
     shown = {
         name: (entry["sign"] or "") + ("*" if entry["sign_holds"] == "at the defaults" else "")
         for name, entry in found.items()
@@ -59,7 +59,7 @@ def test_the_sign_depends_on_the_parameters_where_it_says_so() -> None:
     assert regularisation(method_of(optimizer), symmem.derive(optimizer).modified_loss).everywhere
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_the_record_holds_the_derivation(name: str) -> None:
     derivation, entry = symmem.derive(load(name)), entries(name)[name]
     record = {"symbols": [*derivation.optimizer.symbols, "theta", "grad", "loss", "lr", "n", "s"]}
@@ -76,9 +76,9 @@ def test_the_record_holds_the_derivation(name: str) -> None:
     ("width", "encoding"), [("80", "utf-8"), ("80", "ascii"), ("60", "utf-8"), ("120", "ascii")]
 )
 def test_no_line_is_too_wide(width: str, encoding: str) -> None:
-    text = run("compare", *ZOO, COLUMNS=width, PYTHONIOENCODING=encoding).stdout.decode(encoding)
+    text = run("compare", *FIRST, COLUMNS=width, PYTHONIOENCODING=encoding).stdout.decode(encoding)
     assert max(map(len, text.replace("\u0303", "").splitlines())) <= int(width)
-    for name in ZOO:
+    for name in FIRST:
         assert load(name).title in text
 
 

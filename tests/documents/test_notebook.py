@@ -8,13 +8,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from truth import ZOO, load
+from truth import FIRST, load
 
 import symmem
 from symmem.notation.latex import latex
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_records_show_their_formulas(name: str) -> None:
     optimizer = load(name)
     derivation = symmem.derive(optimizer)
@@ -32,7 +32,7 @@ def test_records_show_their_formulas(name: str) -> None:
             assert latex(expression, names=optimizer.symbols, functions=functions) in shown
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_html_holds_the_formulas_and_is_well_formed(name: str) -> None:
     optimizer = load(name)
     derivation = symmem.derive(optimizer)

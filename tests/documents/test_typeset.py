@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import run
-from truth import ZOO, load
+from truth import FIRST, load
 
 import symmem
 from symmem.documents.account import Account, account_of
@@ -22,10 +22,12 @@ from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, 
 from symmem.documents.paper.compilation import typeset_document
 from symmem.documents.paper.escaping import typeset as tex_text
 from symmem.documents.paper.fragment import latex_fragment
-from symmem.documents.paper.macros import MACROS
+from symmem.documents.paper.macros import MACROS, PAPER
 from symmem.documents.paper.section import PARTS, macros_file, paper_section, standalone
-from symmem.notation.latex import latex_lines
-from symmem.notation.tex_size import width
+from symmem.notation.declared_latex import declared
+from symmem.notation.latex import lines
+from symmem.notation.macros import Macros
+from symmem.notation.symbols import Speller
 
 PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{lmodern,amsmath,amssymb,amsthm,booktabs,longtable,cleveref}"
 NASTY = r"A&B 100% of #1_{x}^2 ~$\alpha$ <é, Ł, ß, β, 中> \end{document}"
@@ -62,7 +64,7 @@ def joined(accounts: list[Account]) -> str:
     return "\n".join([preamble, begin, sections, r"\begin{thebibliography}{9}", items, end])
 
 
-@pytest.mark.parametrize(("order", "names"), [(1, ZOO), (2, ZOO), (3, ("heavyball", "lion-k"))])
+@pytest.mark.parametrize(("order", "names"), [(1, FIRST), (2, FIRST), (3, ("heavyball", "lion-k"))])
 def test_the_documents_of_the_zoo_compile(order: int, names: tuple[str, ...]) -> None:
     """All in one run of the compiler; where it complains, each by itself, to name the one."""
     accounts = [told(load(name), order) for name in names]
@@ -92,36 +94,52 @@ def test_the_section_fits_every_size_of_article(size: str) -> None:
 
 
 def test_the_fragments_fit() -> None:
-    body = "\n".join(latex_fragment(account_of(symmem.derive(load(name)))) for name in ZOO)
+    body = "\n".join(latex_fragment(account_of(symmem.derive(load(name)))) for name in FIRST)
     assert complaints(document(body)) == []
 
 
 def test_the_comparison_fits() -> None:
-    assert complaints(document(symmem.compare(ZOO).to_latex())) == []
+    assert complaints(document(symmem.compare(FIRST).to_latex())) == []
+
+
+def widths_in_print(sources: list[str]) -> list[float]:
+    """The widths that TeX finds, in ems."""
+    boxes = [rf"\setbox0\hbox{{$\displaystyle {line}$}}\typeout{{width \the\wd0}}" for line in sources]
+    log = typeset_document(document("\n".join(boxes)), {}).log
+    measured = [float(found[1]) / 10 for found in re.finditer(r"width (-?[\d.]+)pt", log)]
+    assert len(measured) == len(sources)
+    return measured
 
 
 def test_the_model_of_widths_is_that_of_tex() -> None:
     """No line is wider in print than the model says, by more than 2%; on the whole it is within 5%."""
-    lines = set()
+    known = {}
     for name in ("heavyball", "nesterov", "rmsprop", "adam-torch", "adamw", "lion", "lion-k"):
         optimizer = load(name)
         derivation = symmem.derive(optimizer, 2)
         for value in (derivation.F, derivation.M, *derivation.coefficients, *derivation.modified_equation):
-            lines |= set(
-                latex_lines(value, names=optimizer.symbols, functions=optimizer.function_symbols, ems=28)
-            )
-    wide = sorted(line for line in lines if width(line) > 8)
-    boxes = [
-        rf"\setbox0\hbox{{$\displaystyle {line}$}}\typeout{{width {number} \the\wd0}}"
-        for number, line in enumerate(wide)
-    ]
-    log = typeset_document(document("\n".join(boxes)), {}).log
-    measured = {int(m[1]): float(m[2]) / 10 for m in re.finditer(r"width (\d+) ([\d.]+)pt", log)}
-    assert len(measured) == len(wide) > 150
-    ratios = [width(line) / measured[number] for number, line in enumerate(wide)]
+            for macros in (Macros(), PAPER):
+                speller = Speller(optimizer.symbols, optimizer.function_symbols, macros)
+                known |= {line.source: line.size for line in lines(value, speller, 28) if line.size > 8}
+    measured = widths_in_print(list(known))
+    ratios = [size / in_print for size, in_print in zip(known.values(), measured, strict=True)]
+    assert len(ratios) > 300
     assert min(ratios) > 0.98
     assert 1 < sum(ratios) / len(ratios) < 1.05
-    assert max(measured.values()) < 28.2
+    assert max(measured) < 28.2
+
+
+DECLARED = [
+    r"\beta_1", r"\hat{\beta}^{2}", r"\mathrm{weight\_decay}", r"\nabla\mathcal{K}", r"\rho_{12}^{3}",
+    r"\frac{a + b}{c}", r"\sqrt{x_1}",
+    r"\lVert w \rVert_{2}^{2}", r"\max(a, b)", r"\boldsymbol{W}_{ij}", r"\overline{m}'",
+    r"a^{x + y - z}", r"\text{warm up}",
+]  # fmt: skip
+
+
+def test_declared_symbols_are_as_wide_as_tex_finds() -> None:
+    for latex, in_print in zip(DECLARED, widths_in_print(DECLARED), strict=True):
+        assert 0.97 * in_print < declared(latex, 0).width < 1.4 * in_print + 0.2, latex
 
 
 def declaration(**changes: str) -> str:
@@ -180,7 +198,7 @@ def test_letters_beyond_ascii(words: str, expected: str) -> None:
 
 
 def test_the_bibliography_is_read_by_bibtex(tmp_path: Path) -> None:
-    works = {work.key: work for name in ZOO for work in works_of(load(name))}
+    works = {work.key: work for name in FIRST for work in works_of(load(name))}
     (tmp_path / "all.bib").write_text(bibtex(list(works.values())), encoding="utf-8")
     commands = "\n".join([r"\citation{*}", r"\bibstyle{plain}", r"\bibdata{all}"])
     (tmp_path / "all.aux").write_text(commands, encoding="utf-8")

@@ -18,8 +18,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Function, Rational, Sum, Symbol, sign, sqrt, symbols
 
+from symmem.notation.declared_latex import unicode_of
 from symmem.notation.latex import latex, latex_lines
-from symmem.notation.symbols import unicode_of
 from symmem.notation.text import text
 
 MP = mpmath.mp.clone()

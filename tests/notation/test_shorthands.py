@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 from sympy import Rational, Symbol, symbols
-from truth import ZOO, load, values_of
+from truth import FIRST, load, values_of
 
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.second_order import second_coefficient
 from symmem.method.reading import method_of
-from symmem.notation.latex import latex
+from symmem.notation.latex import piece
 from symmem.notation.shorthands import VARIABLE, abbreviated
-from symmem.notation.tex_size import width
+from symmem.notation.symbols import Speller
 
 LETTERS = ["a", "b", "c", "d", "e"]
 n, x, y = symbols("n x y")
 
 
 def size(expression) -> float:
-    return width(latex(expression, names={}, functions={"gradK": ("K", "K")}))
+    return piece(expression, Speller({}, {"gradK": ("K", "K")})).width
 
 
 def put_back(expression, shorthands):
@@ -30,7 +30,7 @@ def put_back(expression, shorthands):
     return expression.xreplace(table)
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_nothing_changes_its_value(name: str) -> None:
     optimizer = load(name)
     formulas = [finite_correction(method_of(optimizer)), second_coefficient(method_of(optimizer))]

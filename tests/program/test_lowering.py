@@ -12,12 +12,12 @@ import pytest
 from interpreter import Interpreter
 from mpmath import mpf
 from sympy import Function, Sum, Symbol, sqrt, tanh
-from truth import FUNCTIONS, LOSS, LR, THETA, ZOO, literal_of, load, number_of
+from truth import FIRST, FUNCTIONS, LOSS, LR, THETA, literal_of, load, number_of
 
 from symmem.algebra.atoms import GRAD, PAST, STEP, contraction, total
 from symmem.algebra.atoms import LR as RATE
 from symmem.algebra.atoms import THETA as POINT
-from symmem.algebra.results import Advice, Missing
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
@@ -60,7 +60,7 @@ def assert_close(found: object, exact: object, tolerance: mpf = TIGHT) -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 4, None])
 @pytest.mark.parametrize(
-    ("name", "order"), [*((name, 1) for name in ZOO), ("adamw", 2), ("rmsprop", 2), ("lion-k", 2)]
+    ("name", "order"), [*((name, 1) for name in FIRST), ("adamw", 2), ("rmsprop", 2), ("lion-k", 2)]
 )
 def test_routines_are_their_formulas(name: str, order: int, n: int | None) -> None:
     exact = probe.truth(name, order, n)
@@ -122,9 +122,20 @@ def test_a_product_for_every_past_step_cannot_be_given() -> None:
     past = Sum(beta**PAST * contraction(tanh(beta**PAST * GRAD)), (PAST, 0, STEP - 1))
     limit = SimpleNamespace(F=update, M=settled)
     made = lower_products(
-        cast(Derivation, SimpleNamespace(optimizer=optimizer, order=1, F=update, M=past, limit=limit))
+        cast(
+            Derivation,
+            SimpleNamespace(
+                optimizer=optimizer,
+                order=1,
+                F=update,
+                M=past,
+                limit=limit,
+                straight=Missing(Sentence.of("no line")),
+                limit_straight=update,
+            ),
+        )
     )
-    assert set(made.routines) == {"memoryless", "direction1", "correction", "step"}
+    assert set(made.routines) == {"memoryless", "direction1", "correction", "step", "straight"}
     for name, variants in made.routines.items():
         assert isinstance(variants.limit, Routine), name
         assert isinstance(variants.finite, Missing), name

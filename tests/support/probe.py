@@ -24,6 +24,7 @@ from symmem.algebra.atoms import terms_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.verification.ridges import Monomial, exponential, log_cosh, sine
+from symmem.verification.straight import straight
 
 STEPS = (0, 1, 5, None)
 """The steps at which the targets are compared; None is the limit."""
@@ -62,7 +63,7 @@ def derivation(name: str, order: int) -> Derivation:
 
 @cache
 def truth(name: str, order: int, n: int | None) -> dict[str, Truth]:
-    """The values that memoryless, correction and step must have."""
+    """The values that memoryless, correction and step must have; at order 1 also straight."""
     derived = derivation(name, order)
     update, change = (derived.F, derived.M) if n is not None else (derived.limit.F, derived.limit.M)
     first, second = _truth(name, update, n), _truth(name, change, n)
@@ -71,7 +72,24 @@ def truth(name: str, order: int, n: int | None) -> dict[str, Truth]:
     moved = Truth(
         point - rate * (first.value + second.value), abs(point) + rate * (first.scale + second.scale)
     )
-    return {"memoryless": first, "correction": second, "step": moved}
+    found = {"memoryless": first, "correction": second, "step": moved}
+    if order == 1:
+        found["straight"] = Truth(_straight(name, n), first.scale + second.scale)
+    return found
+
+
+def functions(order: int) -> tuple[str, ...]:
+    """The functions of a step that every target has."""
+    return ("memoryless", "correction", "step", *(["straight"] if order == 1 else []))
+
+
+def _straight(name: str, n: int | None) -> np.ndarray:
+    """At finite n the literal optimizer on lines."""
+    literal = literal_of(load(name))
+    with mpmath.workdps(60):
+        if n is None:
+            return np.array(number_of(derivation(name, 1).limit_straight, literal), dtype=object)
+        return np.array(straight(literal, THETA, n, LR), dtype=object)
 
 
 def _truth(name: str, formula: Expr, n: int | None) -> Truth:

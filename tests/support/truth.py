@@ -7,14 +7,15 @@ from functools import cache
 from sympy import Expr, Rational
 
 import symmem
-from symmem.declaration.catalogue import NAMES
+from symmem.declaration import catalogue
 from symmem.declaration.optimizer import Optimizer
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.ridges import potential_map
 
-ZOO = NAMES
+FIRST, EVERY = catalogue.FIRST, catalogue.names()
+"""The table of the design, for heavy tests, and the whole zoo, for cheap ones."""
 LOSS = coupled_loss(3)
 THETA = probe_point(3)
 LR = Rational(1, 100)
@@ -53,4 +54,4 @@ def _of_the_zoo(name: str) -> Optimizer:
 
 def load(name: str) -> Optimizer:
     """As ``symmem.load``; an optimizer of the zoo is read once in a run."""
-    return _of_the_zoo(name) if name in ZOO else symmem.load(name)
+    return _of_the_zoo(name) if name in EVERY else symmem.load(name)

@@ -13,7 +13,7 @@ import probe
 import pytest
 import torch
 from sympy import Symbol
-from truth import LR, ZOO, literal_of, load, number_of
+from truth import FIRST, LR, literal_of, load, number_of
 
 from symmem.algebra.results import Bound
 from symmem.targets.registry import TARGETS
@@ -107,7 +107,7 @@ def test_losses_of_a_limit_are_approached_at_the_stated_rate(name: str, gradient
     np.testing.assert_allclose(slopes, 1.0, atol=0.05)
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_numpy_values_and_absence(name: str) -> None:
     """The potential and P with 50 digits; where there is none, the module has neither."""
     found = probe.derivation(name, 1).modified_loss

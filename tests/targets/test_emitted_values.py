@@ -15,12 +15,11 @@ import probe
 import pytest
 import torch
 from sympy import Sum
-from truth import LR, ZOO
+from truth import FIRST, LR
 
 from symmem.targets.registry import TARGETS
 
 TOLERANCE = {np.float64: 3e-13, np.float32: 2e-5}
-FUNCTIONS = ("memoryless", "correction", "step")
 
 
 @cache
@@ -42,7 +41,7 @@ def numpy_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Val
         function: getattr(module, function)(
             theta, *probe.calls(name, order, function), **keywords(name, function, n)
         )
-        for function in FUNCTIONS
+        for function in probe.functions(order)
     }
 
 
@@ -56,7 +55,8 @@ def torch_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Val
         function: getattr(module, function)(
             point, *map(as_tensors, probe.calls(name, order, function)), **keywords(name, function, n)
         ).numpy()
-        for function in FUNCTIONS
+        for function in probe.functions(order)
+        if hasattr(module, function)
     }
 
 
@@ -68,7 +68,7 @@ def jax_functions(
         function: getattr(module, function)(
             point, *jax_probe.calls(name, order, function), **keywords(name, function, step)
         )
-        for function in FUNCTIONS
+        for function in probe.functions(order)
     }
 
 
@@ -92,7 +92,7 @@ def jax_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Value
 
 @pytest.mark.parametrize("values", [numpy_values, torch_values, jax_values])
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", FIRST)
 def test_values(name: str, order: int, values: Callable[..., Values]) -> None:
     for n in probe.STEPS:
         exact = probe.truth(name, order, n)

@@ -98,7 +98,7 @@ def test_values(shared_folder: Path, name: str) -> None:
     found = module(built(shared_folder, KERNELS), name)
     for n, dtype in itertools.product(probe.STEPS, TOLERANCE):
         exact = probe.truth(name, 1, n)
-        for function in ("memoryless", "correction", "step"):
+        for function in probe.functions(1):
             value = run(found, name, function, dtype, n)
             assert value.dtype == dtype
             assert exact[function].error(value) < TOLERANCE[dtype], (function, n, dtype)
@@ -110,7 +110,7 @@ def test_sums_over_many_steps(shared_folder: Path, name: str) -> None:
     found = module(built(shared_folder, KERNELS), name)
     for n, dtype in itertools.product((60, 300), TOLERANCE):
         exact = probe.truth(name, 1, n)
-        for function in ("correction", "step"):
+        for function in ("correction", "step", "straight"):
             assert exact[function].error(run(found, name, function, dtype, n)) < TOLERANCE[dtype], (
                 function,
                 n,
@@ -141,7 +141,7 @@ def test_values_of_a_declaration(tmp_path: Path, text: str) -> None:
     found = module(folder, name)
     for n, dtype in itertools.product((0, 1, 2, 5, None), TOLERANCE):
         exact = probe.truth(str(path), 1, n)
-        for function in ("memoryless", "correction", "step"):
+        for function in probe.functions(1):
             error = exact[function].error(run(found, str(path), function, dtype, n))
             assert error < TOLERANCE[dtype], (function, n, dtype)
     apart = name == "apart"

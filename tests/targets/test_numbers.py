@@ -47,6 +47,18 @@ METHODS = {
         [Momentum("grad", "b1", AVERAGE.format("b1")), Momentum("grad", "b2", "1")],
         {"b1": BETA, "b2": BETA},
     ),
+    "two-averages": Optimizer(
+        "two-averages",
+        "m1 + m2",
+        [Momentum("grad", "b1", "1 - b1"), Momentum("grad", "b2", "1 - b2")],
+        {"b1": BETA, "b2": BETA},
+    ),
+    "lookahead": Optimizer(
+        "lookahead",
+        "m1 + m2",
+        [Momentum("grad", "b1", "b1"), Momentum("grad", "0", "1")],
+        {"b1": BETA},
+    ),
     "difference": Optimizer(
         "difference",
         "m1 - m2",

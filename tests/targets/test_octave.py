@@ -9,14 +9,13 @@ import numpy as np
 import probe
 import pytest
 from octave_probe import needs_octave, probe_functions, run, settings
-from truth import LR, ZOO, literal_of, load, number_of
+from truth import FIRST, LR, literal_of, load, number_of
 
 from symmem.targets.registry import TARGETS
 
 ORDER_TWO = ("heavyball", "nesterov", "adamw", "rmsprop", "signum", "lion-k")
-CASES = [(name, 1) for name in ZOO] + [(name, 2) for name in ORDER_TWO]
+CASES = [(name, 1) for name in FIRST] + [(name, 2) for name in ORDER_TWO]
 TOLERANCE = {"double": 3e-13, "single": 2e-5}
-FUNCTIONS = ("memoryless", "correction", "step")
 
 
 def given(name: str, order: int, function: str) -> list[str]:
@@ -37,7 +36,7 @@ def calls(name: str, order: int) -> list[str]:
     for kind in TOLERANCE:
         for n in probe.STEPS:
             step = "" if n is None else f", 'n', {n}"
-            for function in FUNCTIONS:
+            for function in probe.functions(order):
                 rate = "" if function == "memoryless" else f", 'lr', {float(LR)!r}"
                 arguments = ", ".join([f"{kind}(theta)", *given(name, order, function)])
                 lines.append(
@@ -60,7 +59,7 @@ def test_values(tmp_path: Path) -> None:
         for tolerance in TOLERANCE.values():
             for n in probe.STEPS:
                 exact = probe.truth(name, order, n)
-                for function in FUNCTIONS:
+                for function in probe.functions(order):
                     found = np.array([float(entry) for entry in next(rows).split()])
                     assert exact[function].error(found) < tolerance, (name, order, function, n)
 

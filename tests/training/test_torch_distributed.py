@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import torch
 from torch_processes import STEPS, WORLD, Net, alone, groups_alone, module_from, probed
-from truth import ZOO, load
+from truth import FIRST, load
 
 import symmem
 from symmem.targets.torch.with_runtime import write_with_runtime
 
-MODULES = {name.replace("-", "_"): (name, 1) for name in ZOO} | {
+MODULES = {name.replace("-", "_"): (name, 1) for name in FIRST} | {
     "heavyball_2": ("heavyball", 2),
     "lion_k_2": ("lion-k", 2),
 }

@@ -9,16 +9,14 @@ from symmem.documents.comparison.entry import DEPENDS, Entry
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.macros import FILE
-from symmem.documents.spelling import Spelling
 from symmem.notation.latex import TEXT_WIDTH
-from symmem.notation.tex_size import width
 from symmem.output.rendering import render
 
 
-def comparison_latex(entries: Sequence[Entry]) -> str:
-    """The comparison as a LaTeX table."""
+def comparison_latex(entries: Sequence[Entry], width: float = TEXT_WIDTH) -> str:
+    """The comparison as a LaTeX table, in a text so wide, in ems."""
     titles = [typeset(entry.title) for entry in entries]
-    room = TEXT_WIDTH - max(0.55 * len(title) for title in titles) - 6
+    room = width - max(0.55 * len(title) for title in titles) - 6
     rows = [_row(entry, room) for entry in entries]
     values = {
         "version": __version__,
@@ -32,7 +30,7 @@ def comparison_latex(entries: Sequence[Entry]) -> str:
 
 
 def _row(entry: Entry, room: float) -> dict[str, str]:
-    writer = Writer(Spelling.of(entry.account.optimizer))
+    writer = Writer.of(entry.account.optimizer)
     return {"sign": _sign(entry), "cell": _cell(entry, writer, room), "note": writer.sentence(entry.note)}
 
 
@@ -45,10 +43,10 @@ def _sign(entry: Entry) -> str:
 def _cell(entry: Entry, writer: Writer, room: float) -> str:
     if not entry.formulas:
         return ""
-    lefts = [writer.inline(left) for left, _ in entry.formulas]
-    widest = max(map(width, lefts))
+    lefts = [writer.piece(left) for left, _ in entry.formulas]
+    widest = max(left.width for left in lefts)
     lines = []
     for left, (label, value) in zip(lefts, entry.formulas, strict=True):
         head, *others = writer.lines(Row(label, (value,)), value, room - widest)
-        lines += [f"{left} &= {head}", *(f"&{line}" for line in others)]
+        lines += [f"{left.text} &= {head}", *(f"&{line}" for line in others)]
     return r"\begin{aligned} " + " \\\\ ".join(lines) + r" \end{aligned}"

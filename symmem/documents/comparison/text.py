@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from symmem.documents.columns import Style, columns, filled, wrapped
 from symmem.documents.comparison.entry import DEPENDS, SENSE, Entry
 from symmem.documents.text_writer import TextWriter
-from symmem.notation.symbols import ASCII, UNICODE
+from symmem.notation.glyphs import ASCII, UNICODE
 
 
 def comparison_text(entries: Sequence[Entry], style: Style) -> str:

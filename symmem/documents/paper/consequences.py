@@ -11,10 +11,11 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.macros import PAPER
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import missing_prose
+from symmem.documents.straight_line import straight_section
 from symmem.documents.verdict_prose import flow_prose, witness_prose
 from symmem.notation.formula import Formula, Gradient, Number
 from symmem.notation.statement import (
@@ -101,8 +102,7 @@ def _loss_step(loss: ModifiedLoss, writer: Writer) -> Row:
     step: Formula = times(Applied(Letter("P"), (MEMORYLESS,)), slope)
     if loss.decay != 0:
         step = added(step, writer.spelling.formula(loss.decay * THETA_SYMBOL))
-    here = replace(PAPER, theta=writer.inline(MEMORYLESS))
-    return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), macros=here)
+    return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), theta=MEMORYLESS)
 
 
 def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:
@@ -120,6 +120,20 @@ def modified_equation(found: ModifiedEquation | Missing | None, name: str, write
         "display": writer.display(rows),
         "flow": "" if found.flow is None else writer.sentence(flow_prose(found.flow)),
         "error": writer.inline(BigO(power_of_h(len(values)))),
+    }
+
+
+def straight(account: Account, writer: Writer) -> Values:
+    """The update on the straight-line history; nothing where there is no section of it."""
+    section = straight_section(account)
+    if section is None or not section.equations:
+        return {"display": ""}
+    found = [Row(each.label, (each.value,)) for each in section.equations]
+    found[-1] = replace(found[-1], label=f"eq:{account.optimizer.name}-straight")
+    return {
+        "display": writer.display(found),
+        "lead": writer.sentence(section.lead),
+        "notes": " ".join(writer.sentence(note) for note in section.notes),
     }
 
 

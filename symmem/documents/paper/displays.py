@@ -6,18 +6,20 @@ line of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sympy import Expr
 
+from symmem.declaration.optimizer import Optimizer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.macros import PAPER
 from symmem.documents.prose import Prose
 from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import shown
+from symmem.notation.formula import Formula
 from symmem.notation.latex import TEXT_WIDTH
-from symmem.notation.symbols import Macros
-from symmem.notation.tex_size import EQUALS, width
+from symmem.notation.piece import EQUALS, Piece
 from symmem.notation.writable import Writable
 from symmem.records import record
 
@@ -29,13 +31,14 @@ WIDEST_LEFT = 9.0
 
 @record(frozen=True)
 class Row:
-    """``left = right = right ...``."""
+    """``left = right = right ...``; on the right ``theta`` is written in the place of theta."""
 
     left: Writable
     rights: tuple[Writable, ...]
     label: str = ""
-    macros: Macros = PAPER
+    theta: Formula | None = None
     arguments: bool = False
+    """Whether the loss is written at its argument."""
 
 
 @record(frozen=True)
@@ -43,10 +46,25 @@ class Writer:
     """Writes the formulas and sentences of one optimizer in the macros of a paper."""
 
     spelling: Spelling
+    width: float = TEXT_WIDTH
+    """That of the text, in ems."""
 
-    def inline(self, written: Writable, macros: Macros = PAPER, *, arguments: bool = False) -> str:
+    @classmethod
+    def of(cls, optimizer: Optimizer, width: float = TEXT_WIDTH) -> Writer:
+        """In the macros of a paper."""
+        return cls(Spelling.of(optimizer, PAPER), width)
+
+    def naming(self, meanings: Mapping[str, Formula]) -> Writer:
+        """A writer that also knows what these symbols stand for."""
+        return replace(self, spelling=replace(self.spelling, names={**self.spelling.names, **meanings}))
+
+    def piece(self, written: Writable, theta: Formula | None = None) -> Piece:
+        """The formula in one line, with its extent."""
+        return self.spelling.piece(_readable(written), theta)
+
+    def inline(self, written: Writable, theta: Formula | None = None) -> str:
         """The formula for a line of text, without dollars."""
-        return self.spelling.latex(_readable(written), macros, arguments=arguments)
+        return self.piece(written, theta).text
 
     def sentence(self, prose: Prose) -> str:
         """Words escaped, mathematics between dollars."""
@@ -55,19 +73,19 @@ class Writer:
     def lines(self, row: Row, right: Writable, ems: float) -> tuple[str, ...]:
         """The right-hand side of a row, broken to the width."""
         return self.spelling.lines(
-            _readable(right), row.macros, arguments=row.arguments, ems=ems, start=EQUALS
+            _readable(right), ems, start=EQUALS, theta=row.theta, arguments=row.arguments
         )
 
     def display(self, rows: Sequence[Row], end: str = ".") -> str:
         """The rows in one ``align``, with a comma behind each and ``end`` behind the last."""
-        lefts = [self.inline(row.left) for row in rows]
-        widest = max(map(width, lefts))
+        lefts = [self.piece(row.left) for row in rows]
+        widest = max(left.width for left in lefts)
         hanging = widest > WIDEST_LEFT
         numbered = any(row.label for row in rows)
-        room = TEXT_WIDTH - (1 if hanging else widest) - (NUMBER if numbered else 0)
+        room = self.width - (1 if hanging else widest) - (NUMBER if numbered else 0)
         lines: list[str] = []
         for position, (left, row) in enumerate(zip(lefts, rows, strict=True)):
-            written = self._row(left, row, room, hanging)
+            written = self._row(left.text, row, room, hanging)
             written[-1] += end if position == len(rows) - 1 else ","
             marked = [f"{line} \\notag" if numbered else line for line in written[:-1]]
             last = f" \\label{{{row.label}}}" if row.label else " \\notag" if numbered else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from symmem.notation.symbols import GREEK
+from symmem.notation.glyphs import GREEK
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sympy import Expr, Mul, Sum
 
 from symmem.algebra.atoms import AGO, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.macros import PAPER
+from symmem.documents.update import remembered
 from symmem.notation.formula import Atom, Formula, Number
-from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.statement import (
     ONE,
     Applied,
@@ -26,7 +24,6 @@ from symmem.notation.statement import (
     difference,
     times,
 )
-from symmem.notation.tex_size import width
 
 MOST_ARGUMENTS = 5
 """More momentum variables than this are not all written as arguments."""
@@ -44,8 +41,7 @@ def example(optimizer: Optimizer, writer: Writer) -> str:
     ]
     for left, variable in zip(settled, optimizer.momentum, strict=True):
         value, moment = _momentum(variable)
-        at = replace(PAPER, theta=writer.inline(Iterate(moment)))
-        rows.append(Row(left, (value,), macros=at, arguments=True))
+        rows.append(Row(left, (value,), theta=Iterate(moment), arguments=True))
     return writer.display(rows)
 
 
@@ -59,7 +55,8 @@ def _shortened(formulas: Sequence[Formula]) -> tuple[Formula, ...]:
 def _momentum(variable: Momentum) -> tuple[Expr, Formula]:
     """``b sum_k beta^k g`` with the index of the iterate at which g is taken; ``0^0 = 1``."""
     if variable.beta == 0:
-        return variable.b * variable.g, N
+        at = difference(N, Number(variable.delay)) if variable.delay else N
+        return variable.b * variable.g, at
     number, rest = variable.g.as_coeff_Mul()
     kernel = Sum(variable.beta**AGO * rest, (AGO, 0, STEP))
     return Mul(number, variable.b, kernel), difference(N, Atom(AGO.name))
@@ -81,15 +78,16 @@ def functions(optimizer: Optimizer) -> list[dict[str, str]]:
 
 def table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:
     """The cells of the table: number, g, beta, b; a cell that is too wide is broken into lines."""
-    share = TEXT_WIDTH / 2 - 5
+    share = writer.width / 2 - 5
     rows = []
     for position, variable in enumerate(optimizer.momentum, start=1):
         cells = [str(position)]
-        for part in (variable.g, variable.beta, variable.b):
-            inline = writer.inline(part)
-            if width(inline) > share:
+        for part in (variable.g, remembered(variable), variable.b):
+            inline = writer.piece(part)
+            if inline.width <= share:
+                cells.append(inline.text)
+            else:
                 lines = writer.lines(Row(part, (part,)), part, share)
-                inline = r"\begin{aligned} & " + r" \\ & ".join(lines) + r" \end{aligned}"
-            cells.append(inline)
+                cells.append(r"\begin{aligned} & " + r" \\ & ".join(lines) + r" \end{aligned}")
         rows.append(cells)
     return rows

@@ -10,14 +10,14 @@ from symmem.documents.section import Section
 from symmem.documents.sections import sections
 from symmem.documents.spelling import Spelling
 from symmem.notation.latex import TEXT_WIDTH
-from symmem.notation.tex_size import EQUALS, width
+from symmem.notation.piece import EQUALS
 from symmem.output.rendering import render
 
 
-def latex_fragment(account: Account) -> str:
-    """The account for amsmath, without macros of ours."""
+def latex_fragment(account: Account, width: float = TEXT_WIDTH) -> str:
+    """The account for amsmath, without macros of ours, in a text so wide, in ems."""
     spelling = Spelling.of(account.optimizer)
-    parts = [_section(section, spelling) for section in sections(account)]
+    parts = [_section(section, spelling, width) for section in sections(account)]
     title = escape(str(account.optimizer.title))
     return render("latex/derivation.tex.jinja", {"version": __version__, "title": title, "sections": parts})
 
@@ -26,11 +26,11 @@ def _sentence(prose: Prose, spelling: Spelling) -> str:
     return "".join(escape(part) if isinstance(part, str) else f"${spelling.latex(part)}$" for part in prose)
 
 
-def _section(section: Section, spelling: Spelling) -> dict[str, object]:
-    labels = [spelling.latex(equation.label) for equation in section.equations]
-    room = TEXT_WIDTH - max((width(f"{label} =") for label in labels), default=0) + EQUALS
+def _section(section: Section, spelling: Spelling, width: float) -> dict[str, object]:
+    labels = [spelling.piece(equation.label) for equation in section.equations]
+    room = width - max((label.width for label in labels), default=0)
     equations = [
-        {"label": label, "lines": spelling.lines(equation.value, ems=room, start=EQUALS)}
+        {"label": label.text, "lines": spelling.lines(equation.value, room, start=EQUALS)}
         for label, equation in zip(labels, section.equations, strict=True)
     ]
     return {

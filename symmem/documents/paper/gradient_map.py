@@ -5,20 +5,15 @@ The words of the proof stand in ``templates/latex/gradient_map.tex.jinja``; the 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.gradient_map_loss import PREVIOUS, GradientMapLoss
 from symmem.derivation.verdicts import Obstruction
 from symmem.documents.paper.consequences import MEMORYLESS, NEXT, Values
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.macros import PAPER
-from symmem.documents.spelling import Spelling
 from symmem.documents.verdict_prose import map_obstruction_prose, witness_prose
 from symmem.method.geometric import Geometric
 from symmem.notation.formula import Atom, Formula, Gradient
-from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.statement import (
     ONE,
     THETA,
@@ -74,23 +69,19 @@ def _step(found: GradientMapLoss, writer: Writer) -> str:
     inside: Formula = Applied(Gradient(_PSI), (Gradient(Applied(_LOSS, (MEMORYLESS,))),))
     if found.map.decay != 0:
         inside = added(inside, writer.spelling.formula(found.map.decay * THETA_SYMBOL))
-    here = replace(PAPER, theta=writer.inline(MEMORYLESS))
-    return f"{writer.inline(NEXT)} = {writer.inline(difference(MEMORYLESS, times(H, inside)), here)}"
+    after = writer.inline(difference(MEMORYLESS, times(H, inside)), MEMORYLESS)
+    return f"{writer.inline(NEXT)} = {after}"
 
 
 def _running(found: GradientMapLoss, writer: Writer) -> str:
     """``L^`` at the iterate n+1 from its value at the iterate n."""
     after = added(N, ONE)
     channel = found.map.channel
-    names = {
-        **writer.spelling.names,
-        PREVIOUS.name: writer.inline(Applied(_LOSS, (Iterate(N),))),
-        channel.name: writer.inline(AtStep(Atom(channel.name), after)),
-    }
-    there = replace(PAPER, theta=writer.inline(Iterate(after)))
+    named = writer.naming(
+        {PREVIOUS.name: Applied(_LOSS, (Iterate(N),)), channel.name: AtStep(Atom(channel.name), after)}
+    )
     left = writer.inline(Applied(_LOSS, (Iterate(after),)))
-    named = Writer(Spelling(names, writer.spelling.functions))
-    row = Row(Letter("map loss"), (), macros=there, arguments=True)
-    first, *others = named.lines(row, found.running, TEXT_WIDTH - 2)
+    row = Row(Letter("map loss"), (), theta=Iterate(after), arguments=True)
+    first, *others = named.lines(row, found.running, writer.width - 2)
     lines = [f"{left}", rf"\quad = {first}", *(rf"\quad {line}" for line in others)]
     return " \\\\\n  & ".join(lines)

@@ -7,11 +7,9 @@ from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_s
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import SHORTHANDS
 from symmem.documents.parts import Lemma
-from symmem.documents.spelling import Spelling
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.shorthands import VARIABLE, Shorthand, abbreviated
 from symmem.notation.statement import THETA, Applied, AtStep, Indexed, Letter, N, added, power_of_h, times
-from symmem.notation.tex_size import width
 
 F, M = AtStep(Letter("F"), N), AtStep(Letter("M"), N)
 
@@ -22,7 +20,7 @@ def lemma(found: Lemma, optimizer: Optimizer, writer: Writer) -> Values:
     taken = " ".join(optimizer.symbols.values())
     letters = [letter for letter, definition in SHORTHANDS if definition not in taken]
     long = found.coefficients or (found.M,)
-    short, shorthands = abbreviated(long, letters, lambda part: width(writer.inline(part)))
+    short, shorthands = abbreviated(long, letters, lambda part: writer.piece(part).width)
     rows = [
         memoryless_step(added(Applied(F, (MEMORYLESS,)), Applied(M, (MEMORYLESS,)))),
         Row(Applied(F, (THETA,)), (found.F,), f"eq:{name}-update"),
@@ -55,8 +53,10 @@ def _short(shorthand: Shorthand, argument: Formula) -> Formula:
 
 def _abbreviating(writer: Writer, shorthands: tuple[Shorthand, ...]) -> Writer:
     """A writer that knows what the symbols of the short-hands are: kappa_n(beta_1)."""
-    names = dict(writer.spelling.names)
-    for shorthand in shorthands:
-        for parameter, symbol in shorthand.uses:
-            names[symbol.name] = writer.inline(_short(shorthand, Atom(parameter.name)))
-    return Writer(Spelling(names, writer.spelling.functions))
+    return writer.naming(
+        {
+            symbol.name: _short(shorthand, Atom(parameter.name))
+            for shorthand in shorthands
+            for parameter, symbol in shorthand.uses
+        }
+    )

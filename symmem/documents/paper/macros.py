@@ -1,11 +1,15 @@
 r"""The macros of everything that is emitted for a paper: the one place where an author changes the notation.
 
-``symmem-macros.tex`` defines each by \providecommand, so that a paper's own definition, made before, stands.
+``symmem-macros.tex`` defines each by \providecommand, so that a paper's own definition, made before, stands.  Lines are
+broken by the widths of the definitions given here.
 """
 
 from __future__ import annotations
 
-from symmem.notation.symbols import LETTERS, Macros
+from collections.abc import Mapping
+
+from symmem.notation.macros import LETTERS, Bars, Macros
+from symmem.notation.piece import Piece, symbol
 from symmem.records import record
 
 FILE = "symmem-macros.tex"
@@ -16,6 +20,8 @@ class Macro:
     """One macro of the notation, and what it stands for."""
 
     name: str
+    width: float
+    """In ems; of bars, without what stands between them."""
     definition: str
     meaning: str
     arguments: str = ""
@@ -26,63 +32,74 @@ class Macro:
         return rf"\providecommand{{\{self.name}}}{self.arguments}{{{self.definition}}}% {self.meaning}"
 
 
+COEFFICIENTS = (
+    Macro("coefa", 0.64, r"\kappa", "short-hands for coefficients"),
+    Macro("coefb", 0.64, r"\chi", "the same"),
+    Macro("coefc", 0.66, r"\psi", "the same"),
+    Macro("coefd", 0.64, r"\omega", "the same"),
+    Macro("coefe", 0.5, r"\xi", "the same"),
+    Macro("coeff", 0.52, r"\zeta", "the same"),
+    Macro("coefg", 0.56, r"\eta", "the same"),
+)
 MACROS = (
-    Macro("lr", "h", "the learning rate"),
-    Macro("btheta", r"\boldsymbol{\theta}", "the parameters"),
-    Macro("memless", r"\tilde{\btheta}", "the parameters of the memoryless iteration"),
-    Macro("loss", r"\mathcal{L}", "the loss"),
-    Macro("modloss", r"\tilde{\loss}", "the modified loss"),
-    Macro("maploss", r"\hat{\loss}", "the modified loss inside a gradient map"),
-    Macro("mappot", r"\Psi", "the potential of the gradient map"),
-    Macro("precond", "P", "the preconditioner"),
-    Macro("mom", r"\boldsymbol{m}", "a momentum variable"),
-    Macro("gfun", r"\boldsymbol{g}", "what a momentum variable remembers"),
-    Macro("update", r"\boldsymbol{\Phi}", "the update, a function of the momentum variables"),
-    Macro("gain", r"\gamma", "the gain of a momentum variable"),
-    Macro("bF", r"\boldsymbol{F}", "the memoryless update, and the coefficients of the expansion"),
-    Macro("bM", r"\boldsymbol{M}", "the correction of memory"),
-    Macro("bG", r"\boldsymbol{G}", "the modified equation"),
-    Macro("bd", r"\boldsymbol{d}", "the start-up shift"),
-    Macro("bS", r"\boldsymbol{S}", "a sum over the history"),
-    Macro("bR", r"\boldsymbol{R}", "a term that is no gradient"),
-    Macro("bv", r"\boldsymbol{v}", "a direction"),
-    Macro("dirder", "D", "the derivative of a vector function"),
-    Macro("trans", r"^{\top}", "the transpose"),
-    Macro("norm", r"#1\lVert #2 #1\rVert", r"a norm; the option is a size, \big", "[2][]"),
-    Macro("abs", r"#1\lvert #2 #1\rvert", "absolute values, entry by entry", "[2][]"),
-    Macro("coefa", r"\kappa", "short-hands for coefficients"),
-    Macro("coefb", r"\chi", "the same"),
-    Macro("coefc", r"\psi", "the same"),
-    Macro("coefd", r"\omega", "the same"),
-    Macro("coefe", r"\xi", "the same"),
-    Macro("coeff", r"\zeta", "the same"),
-    Macro("coefg", r"\eta", "the same"),
+    Macro("lr", 0.576, "h", "the learning rate"),
+    Macro("btheta", 0.55, r"\boldsymbol{\theta}", "the parameters"),
+    Macro("memless", 0.55, r"\tilde{\btheta}", "the parameters of the memoryless iteration"),
+    Macro("loss", 0.72, r"\mathcal{L}", "the loss"),
+    Macro("modloss", 0.72, r"\tilde{\loss}", "the modified loss"),
+    Macro("maploss", 0.72, r"\hat{\loss}", "the modified loss inside a gradient map"),
+    Macro("mappot", 0.78, r"\Psi", "the potential of the gradient map"),
+    Macro("precond", 0.78, "P", "the preconditioner"),
+    Macro("mom", 0.99, r"\boldsymbol{m}", "a momentum variable"),
+    Macro("gfun", 0.56, r"\boldsymbol{g}", "what a momentum variable remembers"),
+    Macro("update", 0.83, r"\boldsymbol{\Phi}", "the update, a function of the momentum variables"),
+    Macro("gain", 0.64, r"\gamma", "the gain of a momentum variable"),
+    Macro("bF", 0.79, r"\boldsymbol{F}", "the memoryless update, and the coefficients of the expansion"),
+    Macro("bM", 1.23, r"\boldsymbol{M}", "the correction of memory"),
+    Macro("bG", 0.88, r"\boldsymbol{G}", "the modified equation"),
+    Macro("bd", 0.62, r"\boldsymbol{d}", "the start-up shift"),
+    Macro("bS", 0.72, r"\boldsymbol{S}", "a sum over the history"),
+    Macro("bR", 0.86, r"\boldsymbol{R}", "a term that is no gradient"),
+    Macro("bv", 0.62, r"\boldsymbol{v}", "a direction"),
+    Macro("dirder", 0.83, "D", "the derivative of a vector function"),
+    Macro("trans", 0.56, r"^{\top}", "the transpose"),
+    Macro("norm", 1.0, r"#1\lVert #2 #1\rVert", r"a norm; the option is a size, \big", "[2][]"),
+    Macro("abs", 0.556, r"#1\lvert #2 #1\rvert", "absolute values, entry by entry", "[2][]"),
+    *COEFFICIENTS,
 )
 
-SHORTHANDS = tuple((macro.name, macro.definition) for macro in MACROS if macro.name.startswith("coef"))
+SHORTHANDS = tuple((macro.name, macro.definition) for macro in COEFFICIENTS)
+
+_SIGNS: Mapping[str, Piece] = {macro.name: symbol(rf"\{macro.name}", macro.width) for macro in MACROS}
+
+
+def _bars(name: str) -> Bars:
+    sign = _SIGNS[name]
+    return Bars((f"{sign.text}{{", "}"), (rf"{sign.text}[\bigg]{{", "}"), sign.width)
+
 
 PAPER = Macros(
-    lr=r"\lr",
-    theta=r"\btheta",
-    loss=r"\loss",
-    momentum=r"\mom",
-    directional=r"\dirder",
-    transpose=r"\trans",
-    norm=(r"\norm{", "}"),
-    absolute=(r"\abs{", "}"),
-    iterate=("^{(", ")}"),
+    lr=_SIGNS["lr"],
+    theta=_SIGNS["btheta"],
+    loss=_SIGNS["loss"],
+    momentum=_SIGNS["mom"],
+    directional=_SIGNS["dirder"],
+    transpose=_SIGNS["trans"],
+    norm=_bars("norm"),
+    absolute=_bars("abs"),
+    step_above=True,
     letters={
         **LETTERS,
-        "modified loss": r"\modloss",
-        "map loss": r"\maploss",
-        "Psi": r"\mappot",
-        "memoryless": r"\memless",
-        "Phi": r"\update",
-        "P": r"\precond",
-        "m": r"\mom",
-        "g": r"\gfun",
-        "gain": r"\gain",
-        **{letter: rf"\b{letter}" for letter in "FMGdSRv"},
-        **{name: rf"\{name}" for name, _ in SHORTHANDS},
+        "modified loss": _SIGNS["modloss"],
+        "map loss": _SIGNS["maploss"],
+        "Psi": _SIGNS["mappot"],
+        "memoryless": _SIGNS["memless"],
+        "Phi": _SIGNS["update"],
+        "P": _SIGNS["precond"],
+        "m": _SIGNS["mom"],
+        "g": _SIGNS["gfun"],
+        "gain": _SIGNS["gain"],
+        **{letter: _SIGNS[f"b{letter}"] for letter in "FMGdSRv"},
+        **{name: _SIGNS[name] for name, _ in SHORTHANDS},
     },
 )

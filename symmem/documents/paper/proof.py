@@ -10,7 +10,6 @@ from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.lemma import F, M, coefficient
 from symmem.documents.parts import Lemma
-from symmem.documents.spelling import Spelling
 from symmem.notation.formula import Atom, BigSum, Formula, Fraction, Number
 from symmem.notation.statement import (
     ONE,
@@ -42,9 +41,8 @@ def proof(lemma: Lemma, writer: Writer) -> Values:
     """The displays of the steps; where nothing is remembered there is but the first."""
     first = times(H, coefficient(1)) if lemma.coefficients else Applied(M, (THETA,))
     held = lemma.steps
-    names = {**writer.spelling.names, held.direction.name: writer.inline(_V)}
-    names |= {h.symbol.name: writer.inline(_history(k)) for k, h in enumerate(held.histories, start=1)}
-    naming = Writer(Spelling(names, writer.spelling.functions))
+    meanings = {h.symbol.name: _history(k) for k, h in enumerate(held.histories, start=1)}
+    naming = writer.naming({held.direction.name: _V, **meanings})
     stays = [(k, h) for k, h in enumerate(held.histories, start=1) if _stays(h.value)]
     return {
         "remembers": bool(held.histories),

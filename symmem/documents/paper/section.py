@@ -18,16 +18,19 @@ from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.prose import stated
-from symmem.documents.spelling import Spelling
+from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
 PARTS = SETTLED | {Part.ASSUMPTIONS, Part.LEMMA}
 """What a paper tells."""
 
 
-def paper_section(account: Account) -> str:
-    r"""The section, to be \input; its macros are ``macros_file()``, its works ``paper_bibliography``."""
-    return render("latex/section.tex.jinja", _section(account))
+def paper_section(account: Account, width: float = TEXT_WIDTH) -> str:
+    r"""The section, to be \input in a text so wide, in ems.
+
+    Its macros are ``macros_file()``, its works ``paper_bibliography``.
+    """
+    return render("latex/section.tex.jinja", _section(account, width))
 
 
 def standalone(account: Account) -> str:
@@ -56,9 +59,9 @@ def paper_bibliography(account: Account) -> str:
     return made + bibtex((*works_of(account.optimizer), MEMORY_PAPER))
 
 
-def _section(account: Account) -> dict[str, object]:
+def _section(account: Account, width: float) -> dict[str, object]:
     optimizer, name = account.optimizer, account.optimizer.name
-    writer = Writer(Spelling.of(optimizer))
+    writer = Writer.of(optimizer, width)
     finite = min(account.order, FINITE_ORDER)
     assert account.lemma is not None, "a paper is written from an account with its PARTS"
     return {
@@ -89,6 +92,7 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     name, loss = account.optimizer.name, account.modified_loss
     return {
         "limit": consequences.limit(account.limit, name, writer),
+        "straight": consequences.straight(account, writer),
         "modified_loss": consequences.modified_loss(loss, name, writer),
         "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),

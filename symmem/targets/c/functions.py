@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem.algebra.results import Missing
-from symmem.targets.c.launches import Launch, Parts
+from symmem.targets.c.launches import FROM_PRODUCTS, Launch, Parts
 from symmem.targets.c.numbers import INDENT, WIDTH, indented
 
 SUFFIXES = {"double": "f64", "float": "f32"}
@@ -26,9 +26,9 @@ class Function:
 
 
 def interface_function(role: str, kind: str, prefix: str, parts: Parts) -> Function:
-    """One of memoryless, direction, correction and step, over vectors of one type."""
+    """One of memoryless, direction, correction, step and straight, over vectors of one type."""
     limit, finite = parts.launches(role, "limit"), parts.launches(role, "finite")
-    takes_products = role in ("correction", "step")
+    takes_products = role in FROM_PRODUCTS
     name = f"{prefix}_{role}_{SUFFIXES[kind]}"
     asked = f"{prefix}_directions(n)"
     hv, products = ("hv", asked) if takes_products else ("NULL", "0")
@@ -45,7 +45,7 @@ def interface_function(role: str, kind: str, prefix: str, parts: Parts) -> Funct
 
 
 def _arguments(role: str, kind: str, prefix: str) -> list[str]:
-    takes_products = role in ("correction", "step")
+    takes_products = role in FROM_PRODUCTS
     return [
         f"{kind} *theta" if role == "step" else f"const {kind} *theta",
         f"const {kind} *grad",

@@ -2,6 +2,7 @@
 
 memoryless   F                     direction    the vectors whose products with the Hessian are asked for
 correction   M, from products hv   step         theta - lr (F + M), in place
+straight     the update on the straight-line history, from products hv
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from symmem.program.program import Program, Routine, Variants
 from symmem.targets.c.numbers import coefficients
 from symmem.targets.c.passes import Pass, pass_of
 
-ROLES = ("memoryless", "direction", "correction", "step")
+ROLES = ("memoryless", "direction", "correction", "step", "straight")
+FROM_PRODUCTS = ("correction", "step", "straight")
+"""Those that are given products with the Hessian, and lr."""
 Form = Callable[[Variants], Routine | Missing]
 
 
@@ -78,6 +81,8 @@ class Parts:
         if isinstance(first, Missing):
             return first
         wanted = directions(program) if role == "direction" else (program[role],)
+        if role != "direction" and isinstance(missing := chosen(program[role]), Missing):
+            return missing
         routines = [routine for routine in map(chosen, wanted) if isinstance(routine, Routine)]
         out = "theta" if role == "step" else "out"
         return tuple(

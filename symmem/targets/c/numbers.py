@@ -79,7 +79,9 @@ def declared(
     start = f"const {kind} "
     width = WIDTH - 2 * len(INDENT) - len(start) - len(";")
     before, short = fitted(value, printer, fresh, width - len(f"{printer.source(name)} = "), width)
-    found = [f"{start}{printer.source(each)} = {printer.source(part)};" for each, part in (*before, (name, short))]
+    found = [
+        f"{start}{printer.source(each)} = {printer.source(part)};" for each, part in (*before, (name, short))
+    ]
     return [broken for line in found for broken in _broken(line)]
 
 

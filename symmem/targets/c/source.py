@@ -9,8 +9,8 @@ from sympy import Symbol, oo
 
 from symmem.algebra.results import Missing
 from symmem.declaration.records import Parameter
-from symmem.program.program import Program
 from symmem.program.chains import MOST_NODES
+from symmem.program.program import Program
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import SUFFIXES, interface_function

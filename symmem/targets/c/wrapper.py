@@ -88,12 +88,16 @@ def _by_kernels(program: Program) -> list[Function]:
                  claim="lr F_1: what memory adds to the update."),
         function("step", [grad, hvp], late=True, has_out=True,
                  claim="theta - lr * (memoryless + correction)."),
+        function("straight", [grad, hvp], late=True, has_out=True,
+                 claim="The update on a straight-line history: the step is theta - lr * straight."),
         function("direction", [g], late=False, has_out=False,
                  claim="The vectors whose products with the Hessian are needed, on a new first axis."),
         function("correction_from", [g, hv], late=True, has_out=True,
                  claim="The correction, from the products hv of the directions with the Hessian."),
         function("step_from", [g, hv], late=True, has_out=True,
                  claim="The step, from the products hv; out=theta changes theta in place."),
+        function("straight_from", [g, hv], late=True, has_out=True,
+                 claim="The update on a straight-line history, from the products hv."),
     ]  # fmt: skip
 
 

@@ -137,8 +137,7 @@ def _complete(m: Any, *nodes: Any) -> jax.Array:
     highest = 8 * jnp.dtype(whole).itemsize - 2
 
     def powers(k: Any) -> jax.Array:
-        each = [x if isinstance(x, _Product) else jnp.asarray(x, float) for x in nodes]
-        return jnp.stack([x**k for x in each])
+        return jnp.stack([jnp.asarray(x**k, float) for x in nodes])
 
     def doubled(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
         rows, done = state

@@ -20,7 +20,8 @@ from symmem.targets.python.module import banner, formula_lines
 from symmem.targets.python.surfaces import Surface, claims, momentum, surface
 
 _SETTINGS = {
-    "memoryless": "{'n'}", "correction": "{'n', 'lr'}", "step": "{'n', 'lr'}", "modified_loss": "{'lr'}",
+    "memoryless": "{'n'}", "correction": "{'n', 'lr'}", "step": "{'n', 'lr'}",
+    "straight": "{'n', 'lr'}", "modified_loss": "{'lr'}",
     "preconditioner": "{}", "decay": "{'lr'}", "gradient_map_loss": "{'lr'}",
     "running_loss": "{'lr'}",
 }  # fmt: skip

@@ -13,7 +13,7 @@ from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
 
-OF_STEP = ("memoryless", "correction", "step")
+OF_STEP = ("memoryless", "correction", "step", "straight")
 """The functions of a step n, which write into a given array where the target has them."""
 
 
@@ -88,6 +88,7 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
         "memoryless": (["theta", "grad", *calls], ["n=None", *parameters, *out]),
         "correction": step,
         "step": step,
+        "straight": step,
         "modified_loss": (["theta", "loss", "grad", *loss_terms, *calls], ["lr", *parameters]),
         "preconditioner": (["theta", "grad", *calls], parameters),
         "decay": ([], ["lr", *parameters]),
@@ -114,6 +115,7 @@ def claims(program: Program) -> dict[str, str]:
         "memoryless": "F^(n)(theta): the update on a constant history.",
         "correction": f"{series}: what memory adds to the update.",
         "step": "theta - lr * (memoryless + correction).",
+        "straight": "The update on a straight-line history: the step is theta - lr * straight.",
         "modified_loss": "The loss whose preconditioned gradient step this is.",
         "preconditioner": f"P of theta - lr * (P * gradient of modified_loss{decay}).",
         "decay": "The decay beside the preconditioned gradient.",

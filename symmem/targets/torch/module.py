@@ -6,12 +6,13 @@ The class is for one process; :mod:`.with_runtime` writes the module that stands
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import GroupForm, group_form
+from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
+from symmem.errors import DerivationError
 from symmem.program.lowering import lower
-from symmem.program.program import Need
+from symmem.program.program import Need, Program
 from symmem.targets.python.layout import INDENT, WIDTH
 from symmem.targets.python.module import CHECKS, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
@@ -23,9 +24,8 @@ from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, rena
 
 TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
 FIRST_ORDER = (
-    "Groups may differ in everything; each counts its updates n, and its present lr stands",
-    'for past ones. ``hvp``: "double-backward", "central-difference" (first derivatives are',
-    "enough), or a function of parameters and direction. More: symmem.training, --runtime.",
+    "Groups may differ; each counts its updates n, its present lr stands for past ones.",
+    '``hvp``: "double-backward", "central-difference", or a function of parameters and v.',
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",
@@ -47,7 +47,7 @@ class EmittedClass:
 
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
-    program = lower(derivation)
+    program = without_line(lower(derivation))
     writer = tensor_writer(program)
     found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
@@ -66,6 +66,12 @@ def torch_module(derivation: Derivation) -> str:
         "given_functions": given_functions(functions),
     }
     return python_module(derivation, program, TARGET, writer, values)
+
+
+def without_line(program: Program) -> Program:
+    """The program without the straight-line history, which the class does not have yet."""
+    kept = {name: routine for name, routine in program.routines.items() if name != "straight"}
+    return replace(program, routines=kept)
 
 
 def settings(arguments: Sequence[Spelled]) -> Lines:
@@ -88,6 +94,9 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
+    missing = without_group_form(derivation.method)
+    if missing is not None:
+        raise DerivationError(str(missing))
     form = group_form(derivation.method)
     functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
@@ -97,7 +106,7 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("derivatives", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
             f"_HAS_PATHS = {form.has_displacements}",
         ],

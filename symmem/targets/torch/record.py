@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
-from symmem.derivation.parameter_groups import GroupForm, group_form
+from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
 from symmem.derivation.running import RunningForm, frozen_parameters, running_form
+from symmem.errors import DerivationError
 from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
@@ -25,6 +26,9 @@ Fields = Mapping[str, str | Lines]
 
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
     """The functions of order 1, and the record."""
+    missing = without_group_form(derivation.method)
+    if missing is not None:
+        raise DerivationError(str(missing))
     method = derivation.method
     form, running, implicit = group_form(method), running_form(method), regulariser(method)
     functions = GroupFunctions(form, writer)

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "_Product",
     "_added",
     "_array",
-    "_Product",
     "_complete",
     "_like",
     "_oldest",
@@ -69,27 +69,15 @@ def _oldest(first: int, stop: int, decay: float) -> int:
 
 
 def _complete(m: float, *nodes: Any) -> float:
-    """The sum of all products of m nodes: a power of a triangular matrix, by doubling.
-
-    Nothing is subtracted; the diagonal is taken anew, so that its error does not double.
-    """
-    size, done = len(nodes), 0
-    rows = [[1.0] * size] + [[0.0] * size for _ in nodes[1:]]  # row d: d places off
-    for bit in f"{int(m) + size - 1:b}":
-        for d in range(size - 1, 0, -1):
-            for i in range(size - d):
-                value = rows[d][i] * (rows[0][i] + rows[0][i + d])
-                for e in range(1, d):
-                    value += rows[e][i] * rows[d - e][i + e]
-                rows[d][i] = value
-        if bit == "1":
-            rows[0] = [x * x for x in rows[0]]
-            for d in range(size - 1, 0, -1):
-                for i in range(size - d):
-                    rows[d][i] = rows[d][i] * nodes[i + d] ** 1 + rows[d - 1][i]
-        done = 2 * done + int(bit)
-        rows[0] = [node**done for node in nodes]
-    return rows[-1][0]
+    """The sum of all products of m nodes, by a triangular matrix: nothing cancels."""
+    span, power = range(len(nodes)), 0
+    t = {(i, j): float(i == j) for j in span for i in span[: j + 1]}
+    for b in map(int, f"{int(m) + len(nodes) - 1:b}"):
+        s = {(i, j): sum(t[i, k] * t[k, j] for k in span[i : j + 1]) for i, j in t}
+        t = {(i, j): s[i, j] * nodes[j] ** b + b * s.get((i, j - 1), 0) for i, j in s}
+        power = 2 * power + b
+        t |= {(i, i): node**power for i, node in enumerate(nodes)}
+    return t[0, span[-1]]
 
 
 class _Product:

@@ -65,7 +65,8 @@ class Kernels:
         tail = (count, step, ctypes.POINTER(self.params))
         late = (count, step, ctypes.c_double, ctypes.POINTER(self.params))
         types = {"memoryless": (vector,) * 3 + tail, "direction": (vector,) * 3 + tail,
-                 "correction": (vector,) * 4 + late, "step": (vector,) * 3 + late}  # fmt: skip
+                 "correction": (vector,) * 4 + late, "step": (vector,) * 3 + late,
+                 "straight": (vector,) * 4 + late}  # fmt: skip
         results: dict[str, tuple[tuple[Any, ...], Any]] = {
             f"{name}_{suffix}": (given, ctypes.c_int)
             for name, given in types.items()
@@ -128,6 +129,11 @@ class Call:
         g = self._like(grad(self._given))
         return self._step(out, g, self._products(hvp, g), lr)
 
+    def straight(self, grad: Gradient, hvp: Product, lr: float, out: Vector) -> Vector:
+        """The update on the straight-line history, written to ``out``."""
+        g = self._like(grad(self._given))
+        return self._into(out, "straight", g, self._products(hvp, g), rate=lr)
+
     def direction(self, g: Vector) -> Vector:
         """The vectors that the Hessian has to be applied to."""
         return self._directions(self._like(g))
@@ -139,6 +145,10 @@ class Call:
     def step_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The step from a gradient and Hessian-vector products that are there."""
         return self._step(out, self._like(g), self._stack(hv), lr)
+
+    def straight_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
+        """The update on the straight-line history from a gradient and products that are there."""
+        return self._into(out, "straight", self._like(g), self._stack(hv), rate=lr)
 
     def _like(self, values: Vector, shape: tuple[int, ...] | None = None) -> Vector:
         """What a function of the caller's returned, as a vector like theta."""

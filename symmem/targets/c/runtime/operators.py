@@ -18,7 +18,7 @@ STEP = "(Tensor(a0!) theta, Tensor g, Tensor hv, SymInt n, float lr, float[] par
 
 
 def torch_operators(kernels: Any) -> SimpleNamespace:
-    """``direction``, ``correction`` and ``step_`` as ``torch.ops.<prefix>``, and ``directions``.
+    """``direction``, ``correction``, ``straight`` and ``step_`` as ``torch.ops.<prefix>``, and ``directions``.
 
     ``n < 0`` is the limit; ``parameters`` are numbers in the order of the declaration.
     """
@@ -34,6 +34,10 @@ def torch_operators(kernels: Any) -> SimpleNamespace:
         theta, g, hv, n, lr, parameters = given
         return call(theta, n, parameters).correction_from(g, hv, lr, None)
 
+    def straight(*given: Any) -> Any:
+        theta, g, hv, n, lr, parameters = given
+        return call(theta, n, parameters).straight_from(g, hv, lr, None)
+
     def step(*given: Any) -> None:
         theta, g, hv, n, lr, parameters = given
         call(theta, n, parameters).step_from(g, hv, lr, theta)
@@ -48,6 +52,7 @@ def torch_operators(kernels: Any) -> SimpleNamespace:
         directions=directions,
         direction=_operator(f"{kernels.prefix}::direction", direction, like_directions, DIRECTION),
         correction=_operator(f"{kernels.prefix}::correction", correction, like_theta, CORRECTION),
+        straight=_operator(f"{kernels.prefix}::straight", straight, like_theta, CORRECTION),
         step_=_operator(f"{kernels.prefix}::step_", step, lambda *_: None, STEP, ("theta",)),
     )
 

@@ -1,0 +1,1 @@
+"""The checks room: what the derivation claims, held against the truth of the verification room."""

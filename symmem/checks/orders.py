@@ -1,0 +1,117 @@
+"""Orders of error: the optimizer with memory against its memoryless iteration, without and with the correction.
+
+One step from the same past: |F^(n)(theta_n, ..., theta_0) - F| = O(h), with M O(h^2).  Over a fixed time the same
+orders (mathematics.md section 6).  Measured by lowering h, with decays and smoothing at gentle values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mpmath
+from mpmath import mpf
+from sympy import Expr, Integer, Rational
+
+from symmem.algebra.results import Missing
+from symmem.checks.claims import value_of
+from symmem.derivation.derivation import Derivation
+from symmem.verification import bruteforce
+from symmem.verification.error_orders import fit_order
+from symmem.verification.literal import Literal
+from symmem.verification.values import longest_decay
+from symmem.verification.vectors import Vector, distance, real
+
+DIGITS = 25
+AT = 6
+"""The step at which one step is compared: some of the past has been seen."""
+TIME = 16
+"""Steps of the largest h that a run over a fixed time takes."""
+LARGEST = Rational(1, 64)
+HALVINGS = (1, 2, 4)
+TOLERANCE = 0.2
+EXACT = mpf(10) ** -18
+"""Errors below this are rounding: the memoryless iteration is the optimizer itself."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of one direction, counted in one way, h by h; ``slope`` is None where they are zero but for rounding.
+
+    ``path`` has the errors of the run with the smallest h, step by step.
+    """
+
+    counted: str
+    direction: str
+    expected: int
+    rates: tuple[float, ...]
+    errors: tuple[float, ...]
+    slope: float | None
+    path: tuple[float, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error falls at least as fast as the theory says."""
+        return self.slope is None or self.slope > self.expected - TOLERANCE
+
+
+def step_sizes(literal: Literal) -> list[Rational]:
+    """h, h/2, h/4, with h/(1 - beta) small."""
+    room = 1 - longest_decay(literal.optimizer, literal.numbers)
+    scale = Rational(1, max(1, round(0.6 / room)))
+    return [LARGEST * scale / Integer(part) for part in HALVINGS]
+
+
+def error_orders(
+    derivation: Derivation,
+    literal: Literal,
+    theta: Vector,
+    told: Callable[[str], None] = lambda _: None,
+) -> tuple[Errors, ...]:
+    """One step and a fixed time, each without and with the correction; empty where there is no formula at step n."""
+    if isinstance(derivation.F, Missing) or isinstance(derivation.M, Missing):
+        return ()
+    sizes, found = step_sizes(literal), []
+    # Another direction, such as that of the straight-line history, is one more row with its order.
+    directions = (("F", 1, derivation.F), ("F + M", 2, derivation.F + derivation.M))
+    for name, expected, formula in directions:
+        told(f"one step of {name}")
+        local = [one_step_error(formula, literal, theta, h) for h in sizes]
+        found.append(_errors("one step", name, expected, sizes, [[error] for error in local]))
+        told(f"a fixed time of {name}")
+        runs = [run_errors(formula, literal, theta, h, _steps(h, sizes)) for h in sizes]
+        found.append(_errors("a fixed time", name, expected, sizes, runs))
+    return tuple(found)
+
+
+def one_step_error(formula: Expr, literal: Literal, theta: Vector, lr: Rational) -> mpf:
+    """How far the formula is from the direction of the one run that is at theta at step AT."""
+    with mpmath.workdps(DIGITS):
+        truth = bruteforce.exact_direction(literal, theta, AT, lr, DIGITS)
+        return distance(value_of(formula, literal, theta, n=AT, lr=lr, digits=DIGITS), truth)
+
+
+def run_errors(formula: Expr, literal: Literal, theta: Vector, lr: Rational, steps: int) -> list[mpf]:
+    """``max_i |theta_n - approximation_n|`` for n = 0, ..., steps, from the same start."""
+    with mpmath.workdps(DIGITS):
+        rate, point, errors = real(lr), list(theta), []
+        truth = literal.run(theta, lr, steps, DIGITS)
+        for n in range(steps + 1):
+            errors.append(distance(truth[n], point))
+            move = value_of(formula, literal, point, n=n, lr=lr, digits=DIGITS)
+            point = [x - rate * f for x, f in zip(point, move, strict=True)]
+        return errors
+
+
+def _steps(lr: Rational, sizes: Sequence[Rational]) -> int:
+    return int(TIME * sizes[0] / lr)
+
+
+def _errors(
+    counted: str, direction: str, expected: int, sizes: Sequence[Rational], runs: Sequence[Sequence[mpf]]
+) -> Errors:
+    errors = [max(run) for run in runs]
+    exact = max(errors) < EXACT or min(errors) == 0
+    slope = None if exact else fit_order(sizes, errors).slope
+    rates, path = tuple(float(h) for h in sizes), tuple(map(float, runs[-1]))
+    return Errors(counted, direction, expected, rates, tuple(map(float, errors)), slope, path)

@@ -1,0 +1,75 @@
+"""The errors of a Verification as a picture: over h, with their slopes, and over the steps of a run."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from symmem.checks.orders import Errors
+from symmem.checks.verify import Verification
+from symmem.errors import SymmemError, quote
+from symmem.output.files import write_whole
+
+FORMATS = ("png", "pdf", "svg")
+COLOURS = ("tab:red", "tab:blue", "tab:green")
+RESOLUTION = 150
+
+
+def draw(found: Verification, path: str) -> None:
+    """Writes the picture, whole or not at all."""
+    form = Path(path).suffix.removeprefix(".")
+    if form not in FORMATS:
+        raise SymmemError(f"--plot {quote(path)}: a picture ends in .{', .'.join(FORMATS)}; choose one")
+    if not found.orders:
+        raise SymmemError(f"--plot: {found.optimizer.name} has no formula at step n, and no errors to draw")
+    try:
+        pyplot = _pyplot()
+    except ImportError:
+        raise SymmemError("--plot needs matplotlib; install it with: pip install 'symmem[plot]'") from None
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
+    directions = list(dict.fromkeys(each.direction for each in found.orders))
+    colours = dict(zip(directions, COLOURS, strict=False))
+    for each in found.orders:
+        _over_rates(left, each, colours[each.direction])
+        if each.counted == "a fixed time":
+            _over_steps(right, each, colours[each.direction])
+    left.set(xlabel="h", ylabel="largest difference", title="Error over h", xscale="log", yscale="log")
+    right.set(
+        xlabel="step",
+        ylabel="largest difference",
+        title=f"Error over steps, h = {found.orders[0].rates[-1]:.2g}",
+    )
+    right.set_yscale("log")
+    for axes in (left, right):
+        axes.grid(visible=True, which="both", alpha=0.25)
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
+    left.set_xticks(found.orders[0].rates, [f"{rate:.2g}" for rate in found.orders[0].rates])
+    left.tick_params(axis="x", which="minor", labelbottom=False)
+    figure.suptitle(f"{found.optimizer.title}: the optimizer against its memoryless iteration")
+    content = BytesIO()
+    figure.savefig(content, format=form, dpi=RESOLUTION)
+    pyplot.close(figure)
+    write_whole(path, content.getvalue())
+
+
+def _pyplot() -> Any:
+    """Without a display."""
+    import_module("matplotlib").use("Agg")
+    return import_module("matplotlib.pyplot")
+
+
+def _over_rates(axes: Any, each: Errors, colour: str) -> None:
+    style = "o-" if each.counted == "a fixed time" else "s--"
+    slope = "exact" if each.slope is None else f"order {each.slope:.2f}"
+    label = f"{each.direction}, {each.counted}: {slope}"
+    if each.slope is not None:
+        axes.plot(each.rates, each.errors, style, color=colour, label=label)
+    else:
+        axes.plot([], [], style, color=colour, label=label)
+
+
+def _over_steps(axes: Any, each: Errors, colour: str) -> None:
+    steps = [step for step, error in enumerate(each.path) if error > 0]
+    axes.plot(steps, [each.path[step] for step in steps], "-", color=colour, label=each.direction)

@@ -1,0 +1,109 @@
+"""Proof by numbers of one declaration: formulas against brute force, orders of error, and the program that it is.
+
+The result is a record; :mod:`symmem.checks.verify_text` writes it.  Programs of others run only where they are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sympy import Rational
+
+from symmem.algebra.results import Missing
+from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
+from symmem.checks.orders import Errors, error_orders
+from symmem.declaration.implementation import Implementation
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.derivation import Derivation, derive
+from symmem.verification.agreement import Agreement, agreement
+from symmem.verification.literal import Literal
+from symmem.verification.losses import coupled_loss
+from symmem.verification.problem import matrix_problem
+from symmem.verification.ridges import potential_map, skew_map
+from symmem.verification.values import felt_values, gentle_values
+
+DIMENSION = 3
+Told = Callable[[str], None]
+"""What hears of every piece of work when it begins: a progress bar."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The declaration beside a program, at some values of the parameters."""
+
+    implementation: Implementation
+    values: Mapping[str, Rational]
+    found: Agreement
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What numbers say about one declaration."""
+
+    optimizer: Optimizer
+    values: Mapping[str, Rational]
+    claims: tuple[Claim, ...]
+    orders: tuple[Errors, ...]
+    missing: tuple[tuple[str, Missing], ...] = ()
+    beside: tuple[Beside, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim is true, as far as these numbers tell."""
+        formulas = all(claim.holds for claim in self.claims) and all(each.holds for each in self.orders)
+        return formulas and all(each.found.holds for each in self.beside)
+
+
+def literal_of(optimizer: Optimizer, values: Mapping[str, Rational]) -> Literal:
+    """The optimizer as it runs on the common loss; an open function is a coupled map, a gradient where that is said."""
+    functions = {
+        function.name: potential_map(DIMENSION) if function.potential else skew_map(DIMENSION)
+        for function in optimizer.functions
+    }
+    return Literal(optimizer, values, coupled_loss(DIMENSION), functions)
+
+
+def verify(
+    optimizer: Optimizer,
+    against: Implementation | None = None,
+    *,
+    orders: bool = True,
+    told: Told = lambda _: None,
+    seed: int = 0,
+    points: int = POINTS,
+    steps: tuple[int, ...] = STEPS,
+) -> Verification:
+    """Everything that numbers can say about a declaration; ``against`` runs that program beside it."""
+    derivation, values = derive(optimizer), gentle_values(optimizer)
+    literal = literal_of(optimizer, values)
+    where = random_points(literal, DIMENSION, points, seed)
+    found = []
+    for claim in claims(derivation, literal, where, steps):
+        told("brute force")
+        found.append(claim)
+    measured = error_orders(derivation, literal, where[0], told) if orders else ()
+    beside = _beside(optimizer, against, told) if against is not None else ()
+    return Verification(optimizer, values, tuple(found), measured, _absent(derivation), beside)
+
+
+def work_of(against: Implementation | None = None, *, orders: bool = True) -> int:
+    """How many pieces of work ``verify`` tells of, at most."""
+    return 2 * (len(STEPS) + 1) + (4 if orders else 0) + (2 if against else 0)
+
+
+def _absent(derivation: Derivation) -> tuple[tuple[str, Missing], ...]:
+    """What the derivation does not claim, with its reasons."""
+    parts = (("F", derivation.F), ("M", derivation.M), ("the limit of many steps", derivation.limit))
+    return tuple((name, part) for name, part in parts if isinstance(part, Missing))
+
+
+def _beside(optimizer: Optimizer, against: Implementation, told: Told) -> tuple[Beside, ...]:
+    """At the defaults, and at values at which every parameter is felt."""
+    problem, found = matrix_problem(), []
+    for values in (dict(optimizer.defaults), felt_values(optimizer)):
+        told(against.name)
+        found.append(Beside(against, values, agreement(optimizer, against, problem, values)))
+        if not found[-1].found.holds:
+            break
+    return tuple(found)

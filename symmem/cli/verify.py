@@ -1,0 +1,65 @@
+"""``symmem verify``: proof by numbers of a declaration."""
+
+# ruff: noqa: PLC0415  # a room is imported when its command runs: symmem -h needs no SymPy
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from symmem.cli.limits import limited
+from symmem.cli.options import NAME, OUTPUT, TIMEOUT
+from symmem.cli.progress import bar
+from symmem.cli.streams import deliver, style
+
+
+@click.command(short_help="Proof by numbers of a declaration.")
+@NAME
+@click.option(
+    "--against",
+    metavar="PROGRAM",
+    help="Run a program beside it: torch.optim.AdamW, optax.adam, file.py:Class.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
+)
+@click.option("--plot", metavar="FILE", help="Draw the errors over h and over steps (png, pdf or svg).")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the random points.")
+@TIMEOUT
+@OUTPUT
+def verify(  # noqa: PLR0917  # one argument for each option
+    name: str,
+    against: str | None,
+    settings: tuple[str, ...],
+    plot: str | None,
+    seed: int,
+    timeout: float,
+    output: str | None,
+) -> None:
+    """Proof by numbers: formulas against brute force at random points, and orders of error.
+
+    --against also runs a program step by step beside the declaration, and says where they part. That program is run
+    as it is: name only one that you trust. The exit code is 1 where a claim fails.
+    """
+    from symmem.checks.against import program_of
+    from symmem.checks.verify import verify as verified
+    from symmem.checks.verify import work_of
+    from symmem.checks.verify_text import verification_text
+    from symmem.cli.derive import settings_of
+    from symmem.declaration.loading import load
+
+    values = settings_of(settings)
+    with limited(timeout):
+        optimizer = load(name)
+        optimizer = optimizer.with_values(values) if values else optimizer
+        program = None if against is None else program_of(optimizer, against)
+        with bar(f"verifying {optimizer.name}", work_of(program)) as told:
+            found = verified(optimizer, program, told=told, seed=seed)
+        if plot is not None:
+            from symmem.checks.picture import draw
+
+            draw(found, plot)
+    deliver(verification_text(found, style(output)), output)
+    if not found.holds:
+        sys.exit(1)

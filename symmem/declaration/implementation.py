@@ -1,0 +1,137 @@
+"""Which program an optimizer is: ``[implementation]`` in a declaration, and where the declaration departs from it.
+
+    [implementation]
+    name = "torch.optim.AdamW"
+    arguments = { betas = ["beta1", "beta2"], eps = "eps", weight_decay = "weight_decay" }
+    departures = ["eps stands inside the root"]
+
+Without departures the two are the same optimizer, step for step; ``symmem verify --against`` checks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from sympy import Rational, Symbol
+
+from symmem.declaration.names import check_line
+from symmem.declaration.records import formula
+from symmem.declaration.substitution import substitute
+from symmem.errors import DeclarationError, quote
+from symmem.records import record
+
+Argument: TypeAlias = Any
+"""An expression in the parameters, or a tuple of several, such as ``betas``: SymPy ships no types."""
+Option = bool | int | str
+_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
+_KEYS = ("name", "arguments", "options", "departures", "idle_steps")
+MOST_IDLE = 100
+
+
+@record(frozen=True)
+class Implementation:
+    """A class or a function of a library, by its dotted ``name``, and how it is called.
+
+    ``arguments``: keyword -> expression(s) in the declared parameters; ``options``: keyword -> a value as it stands.
+    ``departures`` say in words where the declaration differs; ``idle_steps`` is how many first steps the
+    implementation makes without moving, so that its step ``n + idle_steps`` is the declaration's step n.
+    """
+
+    name: str
+    arguments: tuple[tuple[str, Argument], ...] = ()
+    options: tuple[tuple[str, Option], ...] = ()
+    departures: tuple[str, ...] = ()
+    idle_steps: int = 0
+
+    def __post_init__(self) -> None:
+        for departure in self.departures:
+            check_line("departures", departure)
+        if not 0 <= self.idle_steps <= MOST_IDLE:
+            raise DeclarationError(
+                f"idle_steps: {self.idle_steps} is not in 0..{MOST_IDLE}; give a small number"
+            )
+
+    def with_values(self, values: Mapping[Symbol, Rational]) -> Implementation:
+        """The same with numbers in the place of these parameters."""
+
+        def put(argument: Argument) -> Argument:
+            if isinstance(argument, tuple):
+                return tuple(substitute(part, values) for part in argument)
+            return substitute(argument, values)
+
+        arguments = tuple((key, put(argument)) for key, argument in self.arguments)
+        return Implementation(self.name, arguments, self.options, self.departures, self.idle_steps)
+
+
+def read_implementation(given: object, parameters: frozenset[str]) -> Implementation | None:
+    """An Implementation, or a mapping with name, arguments, options, departures and idle_steps."""
+    if given is None or isinstance(given, Implementation):
+        return given
+    try:
+        if not isinstance(given, Mapping):
+            raise DeclarationError(f"expected a table, got {quote(given)}; write [implementation]")
+        for key in given:
+            if key not in _KEYS:
+                raise DeclarationError(f"unknown key {quote(key)}; known are {', '.join(_KEYS)}")
+        found = Implementation(
+            given.get("name", ""),
+            tuple((str(key), _argument(key, value)) for key, value in _table(given, "arguments")),
+            tuple((str(key), _option(key, value)) for key, value in _table(given, "options")),
+            tuple(_lines(given.get("departures", ()))),
+            _count(given.get("idle_steps", 0)),
+        )
+        if not isinstance(found.name, str) or not _PATH.fullmatch(found.name):
+            raise DeclarationError(
+                f"name: {quote(found.name)} is not a class of a library; write it as torch.optim.AdamW"
+            )
+        _check_names(found, parameters)
+    except DeclarationError as error:
+        raise error.within("implementation") from None
+    return found
+
+
+def _table(given: Mapping[str, object], key: str) -> list[tuple[object, object]]:
+    table = given.get(key, {})
+    if not isinstance(table, Mapping):
+        raise DeclarationError(f"{key}: expected a table, got {quote(table)}; write {{ key = value }}")
+    return list(table.items())
+
+
+def _argument(key: object, value: object) -> Argument:
+    try:
+        if isinstance(value, (list, tuple)):
+            return tuple(formula(part) for part in value)
+        return formula(value)
+    except DeclarationError as error:
+        raise error.within(f"arguments: {key}") from None
+
+
+def _option(key: object, value: object) -> Option:
+    if isinstance(value, (bool, int, str)):
+        return value
+    raise DeclarationError(f"options: {key}: {quote(value)} is not true, false, a whole number or text")
+
+
+def _lines(given: object) -> list[str]:
+    if isinstance(given, (list, tuple)) and all(isinstance(line, str) for line in given):
+        return list(given)
+    raise DeclarationError(f'departures: {quote(given)} is not a list of sentences; write ["..."]')
+
+
+def _count(given: object) -> int:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    raise DeclarationError(f"idle_steps: {quote(given)} is not a whole number; write idle_steps = 1")
+
+
+def _check_names(found: Implementation, parameters: frozenset[str]) -> None:
+    for key, argument in found.arguments:
+        parts = argument if isinstance(argument, tuple) else (argument,)
+        for name in sorted({str(symbol) for part in parts for symbol in part.free_symbols}):
+            if name not in parameters:
+                listed = ", ".join(sorted(parameters)) or "none"
+                raise DeclarationError(
+                    f"arguments: {key}: {quote(name)} is not a parameter; known are {listed}"
+                )

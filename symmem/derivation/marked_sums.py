@@ -1,0 +1,53 @@
+"""The correction at step n with its sums over the past kept apart: for those who compute it in floating point.
+
+Each sum adds numbers of one sign (mathematics.md section 14); a closed form of all of them does not show it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Add, Dummy, Expr, Symbol
+
+from symmem.algebra.atoms import LR, PAST, STEP
+from symmem.algebra.grouping import group
+from symmem.algebra.scalars import Scalars
+from symmem.derivation.correction import contributions
+from symmem.derivation.gains import at_frozen_point
+from symmem.derivation.history import past_terms, sum_over_past
+from symmem.method.kernel import Kernel
+from symmem.method.merging import merged
+from symmem.method.method import Method
+
+Marked = tuple[tuple[Symbol, Kernel], ...]
+"""Kernels that add up to that of a channel, each with its mark."""
+
+
+def marked_correction(method: Method) -> tuple[Expr, Scalars, tuple[Symbol, ...]]:
+    """``M^(n)`` with marks in it, the field of its numbers, and the marks; with every mark 1 it is M.
+
+    A mark stands before the memory of each kernel and, where Phi is linear, before each gain of the past: the
+    coefficient of ``mark_l mark'_m`` is ``sum_s tail_l(n, s) gain_m(s)``.
+    """
+    one = merged(method)
+    memories = [_marked(channel.kernel.remembered.shape) for channel in one.channels]
+    gains = [_marked(channel.kernel) for channel in one.channels]
+    marks = tuple(mark for row in (*memories, *gains) for mark, _ in row)
+    field = method.numbers.field
+    numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
+    marked = replace(one, numbers=numbers)
+    update = Add(*past_terms(one))
+    if one.is_linear and not one.is_settled:
+        values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in gains)
+        update = at_frozen_point(one.phi, marked, values).xreplace({STEP: PAST})
+    sums = tuple(_past(update, row, numbers) for row in memories)
+    return LR * group(contributions(marked, sums), numbers), numbers, marks
+
+
+def _marked(kernel: Kernel) -> Marked:
+    return tuple((Dummy("mark"), part) for part in kernel.summands)
+
+
+def _past(update: Expr, row: Marked, numbers: Scalars) -> Expr:
+    """``sum mark S`` over the kernels that have a memory."""
+    return Add(*(mark * sum_over_past(update, kernel, numbers) for mark, kernel in row if kernel.has_memory))

@@ -1,0 +1,181 @@
+"""The straight-line history: the real optimizer on a past that is a line, to the same first order as F + M.
+
+    theta_{n-k} = theta + k h V_l,   grad_{n-k} = grad + k d_l,   d_l = h D2L[V_l],   V_l = S_l / sum_k k c_l(n, k)
+    F_straight = Phi(m_1, ..., m_L),   m_l = sum_{k=0..n} c_l(n, k) g_l(theta + k h V_l, grad + k d_l)
+
+``F_straight = F + M + O(h^2)``, a direction: the step is ``theta - h F_straight`` (mathematics.md section 10).  Nothing
+is divided by a small gradient that the optimizer itself would not divide by.
+
+    Adam: g = grad^2 on the line is grad^2 + 2 k grad d + k^2 d^2, so that m2 = grad^2 + 2 mu_1 grad d + mu_2 d^2 with
+    the moments mu_j = sum_k k^j c(n, k).  A g that is no polynomial in k keeps its sum over k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import factorial
+
+from sympy import Add, Expr, Mul, S
+from sympy.functions.combinatorial.numbers import stirling
+
+from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot
+from symmem.algebra.passes import collect
+from symmem.algebra.reals import substituted
+from symmem.algebra.results import Missing, Named, Sentence
+from symmem.derivation.gains import frozen_update, gains, limit_gains
+from symmem.derivation.history import past_sum
+from symmem.method.kernel import Kernel
+from symmem.method.method import Channel, Method
+from symmem.records import record
+
+Inverse = Callable[[Expr], Expr]
+"""One over a moment; who computes with numbers has to know what to do where it is 0, at the first step."""
+_PATH, _CHANGE = slot(0), slot(1)
+"""The places of h V and of d."""
+EXPANSION = Sentence.of("take the expansion, F + M")
+
+
+def without_line(method: Method) -> Missing | None:
+    """Why a channel has no line: its weights may add up to ``sum_k k c(n, k) = 0``; None where all have one."""
+    if method.is_settled:
+        return None  # V = F needs no denominator
+    for channel in remembering(method):
+        if not channel.kernel.remembered.shape.has_one_sign(method.ranges):
+            words = " may weigh the past by 0 on the whole, and has no straight line through it"
+            return Missing(Sentence.of(f"{method.name}: ", channel.symbol, words), (EXPANSION,))
+    return None
+
+
+def keeps_bounds(method: Method) -> bool:
+    """Whether all channels see one line, so that F_straight is Phi of a real history and has Phi's own bounds."""
+    return method.is_settled or len({channel.kernel.shape for channel in remembering(method)}) < 2
+
+
+def is_expansion(method: Method) -> bool:
+    """Whether ``F_straight = F + M``: Phi is linear, and so are all g_l that are remembered."""
+    coefficients = [powers_of_lag(channel.g) for channel in remembering(method)]
+    return method.is_linear and all(each is not None and len(each) <= 2 for each in coefficients)
+
+
+def remembering(method: Method) -> tuple[Channel, ...]:
+    """The channels with a memory of something that moves."""
+    return tuple(c for c in method.channels if c.kernel.has_memory and c.g.has(THETA, GRAD))
+
+
+@record(frozen=True)
+class _Line:
+    """``V = vector * inverse``; the moments of the kernel are divided by those of its line where V is."""
+
+    vector: Expr
+    inverse: Expr = S.One
+
+
+def reciprocal(moment: Expr) -> Expr:
+    """``1 / moment``."""
+    return 1 / moment
+
+
+@lru_cache(maxsize=64)
+def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
+    """``F_straight`` at step n."""
+    update, tidy = frozen_update(method, gains(method)), method.numbers.tidy
+
+    def line(kernel: Kernel) -> _Line:
+        if method.is_settled:
+            return _Line(update)
+        shape = kernel.remembered.shape
+        return _Line(past_sum(method, shape), inverse(tidy(shape.power_moment(STEP, 1))))
+
+    def moment(kernel: Kernel, power: int) -> Expr:
+        return tidy(kernel.power_moment(STEP, power))
+
+    return _on_lines(method, _Memories(line, moment, lambda kernel, value: kernel.applied(STEP, value)))
+
+
+@lru_cache(maxsize=64)
+def straight_limit(method: Method) -> Expr:
+    """``F_straight`` for n -> infinity, where every line has the velocity F."""
+    line = _Line(frozen_update(method, limit_gains(method)))
+
+    def moment(kernel: Kernel, power: int) -> Expr:
+        return method.numbers.tidy(limit_moment(kernel, power))
+
+    return _on_lines(
+        method, _Memories(lambda _: line, moment, lambda kernel, value: kernel.limit_applied(value))
+    )
+
+
+def limit_moment(kernel: Kernel, power: int) -> Expr:
+    """``sum_k k^j c(k) = sum_i stirling(j, i) i! f_i``, from the factorial moments."""
+    factors = ((i, int(stirling(power, i)) * factorial(i)) for i in range(power + 1))
+    return Add(*(factor * kernel.factorial_moment(i) for i, factor in factors if factor))
+
+
+@record(frozen=True)
+class _Memories:
+    """What the kernels are asked at step n, or in the limit: their lines, their moments, and whole sums over k."""
+
+    line: Callable[[Kernel], _Line]
+    moment: Callable[[Kernel, int], Expr]
+    summed: Callable[[Kernel, Callable[[Expr], Expr]], Expr]
+
+
+def _on_lines(method: Method, memories: _Memories) -> Expr:
+    """``Phi`` of the channels on their lines."""
+    remembered = remembering(method)
+    point: dict[Expr, Expr] = {}
+    for channel in method.channels:
+        if channel in remembered:
+            point[channel.symbol] = _on_line(channel, memories)
+        else:
+            point[channel.symbol] = memories.moment(channel.kernel, 0) * channel.g
+    return collect(substituted(method.phi, point), method.numbers)
+
+
+def _on_line(channel: Channel, memories: _Memories) -> Expr:
+    """``m_l``: by the moments where g_l is a polynomial in k, else by the sum over k itself."""
+    kernel, line = channel.kernel, memories.line(channel.kernel)
+    coefficients = powers_of_lag(channel.g)
+    if coefficients is None:
+        velocity = line.inverse * line.vector
+        places = {_PATH: LR * velocity, _CHANGE: LR * contraction(velocity)}
+        return memories.summed(kernel, lambda k: substituted(_at_lag(channel.g, k), places))
+    places = {_PATH: LR * line.vector, _CHANGE: LR * contraction(line.vector)}
+    terms = []
+    for power, value in enumerate(coefficients):
+        if line.inverse != 1 and power == 1:
+            weight = kernel.remembered.scale(STEP)  # the moment over that of the shape
+        else:
+            weight = memories.moment(kernel, power) * line.inverse**power
+        terms.append(weight * substituted(value, places))
+    return Add(*terms)
+
+
+def powers_of_lag(g: Expr) -> tuple[Expr, ...] | None:
+    """The coefficients of ``g(theta + k path, grad + k change)`` as a polynomial in k; None where it is none.
+
+    The places of path and change are ``slot(0)`` and ``slot(1)``.
+    """
+    value = _at_lag(g, AGO)
+    if not value.is_polynomial(AGO):
+        return None
+    terms: dict[int, list[Expr]] = {0: []}
+    for term in Add.make_args(value.expand()):
+        coefficient, power = term.as_coeff_exponent(AGO)
+        terms.setdefault(int(power), []).append(coefficient)
+    return tuple(Add(*terms.get(power, [])) for power in range(max(terms) + 1))
+
+
+def _at_lag(g: Expr, k: Expr) -> Expr:
+    return substituted(g, {THETA: THETA + Mul(k, _PATH), GRAD: GRAD + Mul(k, _CHANGE)})
+
+
+def bound_sentence(method: Method) -> Sentence:
+    """What is known of the size of F_straight."""
+    phi = Named("Phi")
+    if keeps_bounds(method):
+        words = " of a real history: every bound of "
+        return Sentence.of("It is ", phi, words, phi, " on the histories of gradients holds for it")
+    words = "At finite n the momentum variables lie on different lines, so that a bound of "
+    return Sentence.of(words, phi, " on the histories of gradients can be exceeded")

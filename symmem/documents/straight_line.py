@@ -1,0 +1,65 @@
+"""The straight-line history as a section, and its rows for a paper: the gradient's change d, then the update."""
+
+from __future__ import annotations
+
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import LR, is_contraction
+from symmem.algebra.results import Bound, Missing
+from symmem.declaration.optimizer import Optimizer
+from symmem.documents.account import Account
+from symmem.documents.prose import Prose, step_of
+from symmem.documents.section import Section, absent, equations
+from symmem.notation.formula import Atom, Formula
+from symmem.notation.statement import THETA, H, Indexed, Letter, Word, added, times
+
+TITLE = "Straight-line history"
+LINE = Indexed(Letter("F"), Word("s"))
+CHANGE = Symbol("d")
+"""The change of the gradient in one step of the line."""
+Rows = tuple[tuple[Formula, Expr], ...]
+
+
+def straight_section(account: Account) -> Section | None:
+    """The update on the line, after many steps; nothing where it is F + M itself, or where a higher order is told."""
+    line = account.straight
+    if line is None or line.is_expansion or account.order > 1:
+        return None
+    if isinstance(line.limit, Missing):
+        return absent(TITLE, line.limit)
+    return Section(TITLE, lead(), equations(*rows(line.limit, account.optimizer)), notes(account))
+
+
+def lead() -> Prose:
+    """What it is."""
+    ago, letter = Atom("k"), Letter("F")
+    place = added(THETA, times(ago, H, letter))
+    return (
+        step_of(LINE),
+        " is the optimizer itself on a past that is a line: ",
+        ago,
+        " steps ago ",
+        place,
+        ".",
+    )
+
+
+def rows(update: Expr, optimizer: Optimizer) -> Rows:
+    """``d = h D2L[F]`` by its letter where the update has one product and no parameter has the letter."""
+    products = [atom for atom in update.atoms(AppliedUndef) if is_contraction(atom)]
+    if len(products) != 1 or CHANGE in update.free_symbols or CHANGE.name in optimizer.defaults:
+        return ((LINE, update),)
+    written = update.xreplace({products[0]: CHANGE / LR})
+    return ((Atom("d"), LR * products[0]), (LINE, written))
+
+
+def notes(account: Account) -> tuple[Prose, ...]:
+    """How close it is, what bounds it, and where it is missing."""
+    line = account.straight
+    assert line is not None
+    close: Prose = ("It is ", added(Letter("F"), Letter("M")), " up to ", Bound(LR**2), ".")
+    remarks: list[Prose] = [close, (*line.bound.parts, ".")]
+    if isinstance(line.update, Missing):
+        remarks.append(("At finite ", Atom("n"), " there is none: ", *line.update.reason.parts, "."))
+    return tuple(remarks)

@@ -1,0 +1,74 @@
+"""Every entry that names an implementation runs beside it: the same iterates, or a departure that is said."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from truth import EVERY, load
+
+from symmem.declaration.optimizer import Optimizer
+from symmem.verification.agreement import TOLERANCE, Agreement, agreement
+from symmem.verification.problem import Problem, matrix_problem
+from symmem.verification.values import felt_values
+
+LOOSER = {
+    "qhadam": 1e-7,  # pytorch_optimizer keeps the sums of the weights in float32
+}
+"""Where a library computes in lower precision than float64, what it reaches, and why."""
+NAMED = [name for name in EVERY if load(name).implementation is not None]
+SAME = [name for name in NAMED if not load(name).implementation.departures]
+APART = [name for name in NAMED if load(name).implementation.departures]
+
+
+@cache
+def problem() -> Problem:
+    return matrix_problem()
+
+
+def run(name: str, *, felt: bool) -> Agreement:
+    optimizer: Optimizer = load(name)
+    values = felt_values(optimizer) if felt else None
+    tolerance = LOOSER.get(name, TOLERANCE)
+    return agreement(optimizer, optimizer.implementation, problem(), values, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_declaration_is_the_implementation(name: str) -> None:
+    """50 steps in float64, at values at which every parameter is felt."""
+    found = run(name, felt=True)
+    assert found.holds, found
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", SAME)
+def test_the_declaration_is_the_implementation_at_its_defaults(name: str) -> None:
+    found = run(name, felt=False)
+    assert found.holds, found
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_departure_is_one(name: str) -> None:
+    """Where a departure is said, the two part: at the values at which it is felt."""
+    found = run(name, felt=True)
+    assert found.parting is not None
+    assert found.parting.declared != found.parting.program
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_entry_has_a_citation(name: str) -> None:
+    """Authors, title and year at least, and where it can be found."""
+    works = load(name).citations
+    assert works
+    for work in works:
+        assert work["author"]
+        assert work["title"]
+        assert any(work[key] for key in ("journal", "booktitle", "howpublished", "publisher", "url", "doi"))
+
+
+def test_a_changed_declaration_is_seen() -> None:
+    """Adam with eps outside the root, 1% away in one decay, or with one more momentum, is not optax's Adam."""
+    adam, outside = load("adam"), load("adam-torch")
+    found = agreement(outside, adam.implementation, problem(), felt_values(adam))
+    assert found.parting is not None
+    assert (found.parting.step, found.parting.matrix, found.parting.index) == (1, 0, (0, 0))

@@ -87,7 +87,7 @@ class _Stable:
         return STEP in factor.free_symbols or self.numbers.field.read(factor) is not None
 
     def scalar(self, scalar: Expr) -> Expr:
-        """A number: its sums one by one where each has one sign, else their pieces, else all of them, else its parts."""
+        """A number: its sums one by one where each has one sign, else their pieces, else all, else its parts."""
         pieces = self.numbers.pieces(scalar)
         if pieces is not None:
             whole = _joined(self._by_mark(pieces), self.numbers.field)

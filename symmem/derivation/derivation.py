@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from sympy import Add, Expr, Integer
@@ -17,6 +18,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.derivation.marked_sums import MarkedSums, marked_correction
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.second_order import second_coefficient, second_shift
@@ -86,6 +88,16 @@ class Derivation:
         first = finite_correction(self.method)
         whole = first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
         return guarded(f"{self.method.name}: M at step n", [whole], whole)
+
+    @cached_property
+    def marked(self) -> MarkedSums | Missing:
+        """M with its sums over the past told apart, for those who compute it in floating point."""
+        if isinstance(self.M, Missing):
+            return self.M
+        first = marked_correction(self.method)
+        if self.order == 1:
+            return first
+        return replace(first, M=first.M + LR**2 * second_coefficient(self.method))
 
     @cached_property
     def limit(self) -> MemorylessIteration | Missing:

@@ -18,13 +18,23 @@ from symmem.derivation.history import past_terms, sum_over_past
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
+from symmem.records import record
 
 Marked = tuple[tuple[Symbol, Kernel], ...]
 """Kernels that add up to that of a channel, each with its mark."""
 
 
-def marked_correction(method: Method) -> tuple[Expr, Scalars, tuple[Symbol, ...]]:
-    """``M^(n)`` with marks in it, the field of its numbers, and the marks; with every mark 1 it is M.
+@record(frozen=True)
+class MarkedSums:
+    """``M^(n)`` with ``marks`` in it, and the field of its numbers; with every mark 1 it is M."""
+
+    M: Expr
+    numbers: Scalars
+    marks: tuple[Symbol, ...] = ()
+
+
+def marked_correction(method: Method) -> MarkedSums:
+    """The correction of first order.
 
     A mark stands before the memory of each kernel and, where Phi is linear, before each gain of the past: the
     coefficient of ``mark_l mark'_m`` is ``sum_s tail_l(n, s) gain_m(s)``.
@@ -41,7 +51,7 @@ def marked_correction(method: Method) -> tuple[Expr, Scalars, tuple[Symbol, ...]
         values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in gains)
         update = at_frozen_point(one.phi, marked, values).xreplace({STEP: PAST})
     sums = tuple(_past(update, row, numbers) for row in memories)
-    return LR * group(contributions(marked, sums), numbers), numbers, marks
+    return MarkedSums(LR * group(contributions(marked, sums), numbers), numbers, marks)
 
 
 def _marked(kernel: Kernel) -> Marked:

@@ -13,11 +13,8 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, THETA
 from symmem.algebra.results import Advice, Missing
-from symmem.algebra.scalars import Scalars
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.marked_sums import marked_correction
 from symmem.derivation.modified_loss import ModifiedLoss
-from symmem.derivation.second_order import second_coefficient
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
@@ -37,7 +34,6 @@ def lower(derivation: Derivation) -> Program:
     }
     if derivation.order == 1:
         finite_line, limit_line = straight_formulas(derivation)
-        finite_line = _stable(finite_line, derivation.method.numbers)
         found["straight"] = Variants(_lowered(finite_line), _lowered(limit_line))
     loss = _modified_loss(derivation)
     inside = derivation.gradient_map_loss
@@ -92,29 +88,17 @@ def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     """F and M at step n, their numbers without cancellation, and in the limit."""
     if isinstance(derivation.F, Missing):
         raise DerivationError(str(derivation.F))  # without an update there is nothing to write
-    numbers = derivation.method.numbers
-    finite = _stable(derivation.F, numbers), _correction(derivation)
+    marked = derivation.marked
+    if isinstance(marked, Missing):
+        finite: Pair = stabilised(derivation.F, derivation.method.numbers), advised(marked, Advice.LIMIT)
+    else:
+        numbers, marks = marked.numbers, marked.marks
+        finite = stabilised(derivation.F, numbers), stabilised(marked.M, numbers, marks)
     limit = derivation.limit
     if isinstance(limit, Missing):
         missing = advised(limit, Advice.STEP)
         return finite, (missing, missing)
     return finite, (limit.F, limit.M)
-
-
-def _correction(derivation: Derivation) -> Expr | Missing:
-    """M at step n: the sums of first order are kept apart by their channels, and stabilised one by one."""
-    method = derivation.method
-    if isinstance(derivation.M, Missing):
-        return advised(derivation.M, Advice.LIMIT)
-    first, numbers, marks = marked_correction(method)
-    found = stabilised(first, numbers, marks)
-    if derivation.order == 1:
-        return found
-    return found + stabilised(LR**2 * second_coefficient(method), method.numbers)
-
-
-def _stable(formula: Expr | Missing, numbers: Scalars) -> Expr | Missing:
-    return formula if isinstance(formula, Missing) else stabilised(formula, numbers)
 
 
 def step_of(update: Expr, correction: Expr) -> Expr:

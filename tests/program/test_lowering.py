@@ -19,6 +19,8 @@ from symmem.algebra.atoms import LR as RATE
 from symmem.algebra.atoms import THETA as POINT
 from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.marked_sums import MarkedSums
+from symmem.method.reading import method_of
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
 from symmem.program.program import Need, Program, Routine, Variants
@@ -129,6 +131,8 @@ def test_a_product_for_every_past_step_cannot_be_given() -> None:
                 order=1,
                 F=update,
                 M=past,
+                method=(method := method_of(optimizer)),
+                marked=MarkedSums(past, method.numbers),
                 limit=limit,
                 straight=Missing(Sentence.of("no line")),
                 limit_straight=update,

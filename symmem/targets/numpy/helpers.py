@@ -110,10 +110,14 @@ class _Product:
         return float(np.prod([x**k for x in self.factors]))
 
 
-def _shortfall(x: float, k: Any) -> Any:
+def _shortfall(x: float, k: float) -> float:
     """1 - x**k, without cancellation."""
-    value = -np.expm1(k * np.log(x)) if x > 0 else 1 - x**k
-    return value if isinstance(k, np.ndarray) else float(value)
+    return float(-np.expm1(k * np.log(x))) if x > 0 else 1 - x**k
+
+
+def _shortfalls(x: float, k: Any) -> Array:
+    """The same for many k."""
+    return -np.expm1(k * np.log(x)) if x > 0 else 1 - x ** np.asarray(k)
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:

@@ -31,7 +31,7 @@ HELPERS = Helpers(
         Need.COMPLETE: ("_complete",),
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
-        Need.SHORTFALLS: ("_shortfall",),
+        Need.SHORTFALLS: ("_shortfalls",),
     },
 )
 NAMES = ("Array", "BLOCK")
@@ -43,11 +43,11 @@ def spelling(scope: Scope) -> Spelling:
     """How NumPy spells functions of arrays, and of numbers."""
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
-    arrays["Shortfall"] = "_shortfall({}, {})"
+    arrays["Shortfall"] = "_shortfalls({}, {})"
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
     numbers = {name: f"{number}({arrays[name]})" for name in _FUNCTIONS}
-    numbers["Shortfall"] = arrays["Shortfall"]
+    numbers["Shortfall"] = "_shortfall({}, {})"
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)
 
 

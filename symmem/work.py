@@ -1,8 +1,8 @@
 """The budget of a piece of work: seconds of CPU time and megabytes of memory, checked while the engine walks.
 
-Every room may import this module; it imports nothing of the package but its errors.  Without a budget nothing is
-checked.  Where one is set, two things look after it: ``checkpoint`` in the inner walks of the engine, which also says
-what is being done and how large the next step of it is (a call into FLINT cannot be interrupted, so it is refused
+Every room may import this module; it imports nothing of the package but errors and records.  Without a budget nothing
+is checked.  Where one is set, two things look after it: ``checkpoint`` in the inner walks of the engine, which also
+says what is being done and how large the next step of it is (a call into FLINT cannot be interrupted, so it is refused
 before); and, in the main thread, a timer of CPU time, which also interrupts a long call into SymPy.
 """
 
@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from mmap import PAGESIZE
 from pathlib import Path
 from types import FrameType
 
 from symmem.errors import BudgetError
+from symmem.records import record
 
 SECONDS = 60.0
 MEGABYTES = 2000.0
@@ -38,7 +38,7 @@ WAYS = (
 """What can be asked instead."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Budget:
     """What may be spent: seconds of CPU time of this thread, and megabytes beyond what was there at the start."""
 
@@ -46,15 +46,17 @@ class Budget:
     megabytes: float | None
 
 
-@dataclass
 class _Account:
-    """What of a budget is spent; the one record here that changes, since work goes on."""
+    """What of a budget is spent; the one thing here that changes, since work goes on."""
 
-    budget: Budget
-    deadline: float
-    ceiling: float
-    stage: str = "the first steps"
-    quiet: int = LOOK_EVERY
+    def __init__(
+        self, budget: Budget, deadline: float, ceiling: float, stage: str = "the first steps"
+    ) -> None:
+        self.budget = budget
+        self.deadline = deadline
+        self.ceiling = ceiling
+        self.stage = stage
+        self.quiet = LOOK_EVERY
 
     def look(self) -> None:
         """BudgetError where the budget is spent."""
@@ -144,7 +146,7 @@ def _timer(account: _Account) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class InUse:
     """Megabytes of this process: in memory, and its own pages, also those never touched; 0 where nobody says."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, log, sign
 
-from symmem.algebra.atoms import terms_of
+from symmem.algebra.atoms import TOTAL, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.heads import HEADS
 from symmem.algebra.reals import signed_power
@@ -15,6 +15,8 @@ from symmem.algebra.reals import signed_power
 
 def antiderivative(function: Expr, variable: Symbol) -> Expr | None:
     """An expression ``a`` with ``da/dx = function`` for one real variable x, or None where no rule finds one."""
+    if function.has(TOTAL):
+        return None  # it joins entries: no function of one variable
     parts = [_antiderivative_of_term(term, variable) for term in terms_of(function)]
     return None if any(part is None for part in parts) else Add(*parts)
 

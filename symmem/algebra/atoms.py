@@ -7,6 +7,7 @@ entrywise formulas: one symbol for theta, one for the gradient (mathematics.md s
     D2L(v), D3L(u, v), ...          the loss's derivative tensors contracted with vectors: a vector
     gradK(x), gradK_jvp(x, v), ...  an opaque vector function and its derivative along v: a vector
     total(x)                        the sum of the entries of x: a scalar
+    dot(x, y), polar(x), ...        functions of a whole parameter tensor: see :mod:`symmem.algebra.tensor_heads`
     slot(0), slot(1), ...           a constant vector, the place of a direction
     everything else                 scalars: parameters, lr, n, s, loss
 
@@ -35,6 +36,7 @@ from symmem.algebra.symbols import (
     Kind,
     momentum_symbol,
 )
+from symmem.algebra.tensor_heads import SUM_TENSORS
 
 __all__ = [
     "AGO",
@@ -57,6 +59,7 @@ __all__ = [
     "moves_with_theta",
     "opaque_derivative",
     "opaque_parts",
+    "over_tensors",
     "slot",
     "split_scalar",
     "terms_of",
@@ -76,7 +79,7 @@ def is_scalar(expression: Expr) -> bool:
 
 def moves_with_theta(scalar: Expr) -> bool:
     """Whether a scalar is no constant: the loss, or a total of something."""
-    return LOSS in scalar.free_symbols or bool(scalar.has(TOTAL))
+    return LOSS in scalar.free_symbols or bool(scalar.has(TOTAL, SUM_TENSORS))
 
 
 def split_scalar(expression: Expr) -> tuple[Expr, Expr]:
@@ -92,6 +95,11 @@ def contraction(*vectors: Expr) -> Expr:
 def total(vector: Expr) -> Expr:
     """The sum of the entries of a vector: a scalar, linear over scalars."""
     return HEADS.applied(HEADS.by_name["total"], (vector,))
+
+
+def over_tensors(uniform: Expr) -> Expr:
+    """The sum over the parameter tensors of one number for each."""
+    return HEADS.applied(HEADS.by_name["sum_tensors"], (uniform,))
 
 
 def slot(position: int) -> Expr:

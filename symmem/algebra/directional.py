@@ -11,7 +11,18 @@ from collections.abc import Mapping
 
 from sympy import Add, Expr, Mul, Pow, S, Symbol, log
 
-from symmem.algebra.atoms import GRAD, LOSS, THETA, contraction, total
+from symmem.algebra.atoms import (
+    GRAD,
+    LOSS,
+    THETA,
+    Kind,
+    contraction,
+    kind,
+    moves_with_theta,
+    slot,
+    terms_of,
+    total,
+)
 from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS, Heads, labels_of, operands_of
 from symmem.work import checkpoint
@@ -20,6 +31,18 @@ from symmem.work import checkpoint
 def along(direction: Expr) -> dict[Expr, Expr]:
     """The derivatives of theta, the gradient and the loss when theta moves along ``direction``."""
     return {THETA: direction, GRAD: contraction(direction), LOSS: total(GRAD * direction)}
+
+
+def slope_in(expression: Expr, symbol: Symbol) -> Expr:
+    """``a`` with ``D expression [v] = a v`` when the vector ``symbol`` moves along v.
+
+    Where there is no such a, because entries are joined, what is returned has the ``slot`` of the direction in it: it
+    is no scalar, and equals no multiple of another slope by chance.
+    """
+    if kind(expression) is not Kind.TENSOR and not moves_with_theta(expression):
+        return derivative(expression, {symbol: S.One})
+    place = slot(0)
+    return Add(*(term / place for term in terms_of(derivative(expression, {symbol: place}))))
 
 
 def derivative(expression: Expr, velocities: Mapping[Expr, Expr], heads: Heads = HEADS) -> Expr:
@@ -86,7 +109,7 @@ class _Differentiation:
         if head.moves_with_theta:
             terms.append(self._heads.moved(head, operands, self._velocities.get(THETA, S.Zero)))
         elif head.has_point:
-            terms.append(self._heads.moved(head, operands, self.of(operands[0])))
+            terms.append(self._heads.moved(head, operands, self.of(operands[0]), labels))
         for position, operand in enumerate(operands):
             if (rate := self.of(operand)) == 0:
                 continue

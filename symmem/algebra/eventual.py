@@ -11,26 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sympy import And, Expr, Max, Min, Or, Piecewise, Poly, Product, Symbol, fraction, oo, together
+from sympy import And, Expr, Max, Min, Or, Poly, Product, Symbol, fraction, oo, together
 from sympy.core.relational import GreaterThan, Relational, StrictGreaterThan
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.signs import is_positive
+from symmem.algebra.where import where
 
 Limit = Callable[[Expr], Expr | None]
 """The limit of a scalar for n -> infinity, oo and -oo included; None where it is not known."""
-STEPWISE = (Min, Max, Piecewise, Product)
-"""What stands in b and in a rate alone, where nothing is differentiated."""
 
 
 def eventually(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Expr:
     """An expression that equals the scalar at every large enough value of the index, with fewer branches."""
-    if not scalar.has(Min, Max, Piecewise) or index not in scalar.free_symbols:
+    if not scalar.has(Min, Max, where) or index not in scalar.free_symbols:
         return scalar
     if isinstance(scalar, Product):
         return scalar
-    if isinstance(scalar, Piecewise):
+    if isinstance(scalar, where):
         return _branch(scalar, index, ranges, limit)
     parts = [eventually(part, index, ranges, limit) for part in scalar.args]
     if not isinstance(scalar, (Min, Max)):
@@ -45,14 +44,10 @@ def eventually(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Exp
     return kept[0] if len(kept) == 1 else scalar.func(*kept)
 
 
-def _branch(scalar: Piecewise, index: Symbol, ranges: Ranges, limit: Limit) -> Expr:
-    for value, condition in scalar.args:
-        truth = _truth(condition, index, ranges, limit)
-        if truth is None:
-            return scalar
-        if truth:
-            return eventually(value, index, ranges, limit)
-    return scalar
+def _branch(scalar: where, index: Symbol, ranges: Ranges, limit: Limit) -> Expr:
+    condition, *values = scalar.args
+    truth = _truth(condition, index, ranges, limit)
+    return scalar if truth is None else eventually(values[0 if truth else 1], index, ranges, limit)
 
 
 def _truth(condition: Boolean, index: Symbol, ranges: Ranges, limit: Limit) -> bool | None:

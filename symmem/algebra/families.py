@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Function, Integer, Max, Min, Piecewise, Product, Rational, Sum
+from sympy import Function, Integer, Max, Min, Product, Rational, Sum
 
 from symmem.algebra.head import Head, Scope
 from symmem.algebra.symbols import CONTRACTION_NAME, JVP_NAME, POTENTIAL_NAME, Kind
+from symmem.algebra.where import where
 
 TOTAL = Function("total")
 SLOT = Function("slot")
+RATE = Function("rate")
 
 VECTOR_HEADS = (
     Head("total", TOTAL, Kind.SCALAR, Scope.MODEL, linear_from=0, is_additive=True, degree=Integer(1)),
@@ -25,8 +27,10 @@ VECTOR_HEADS = (
     # Numbers that depend on the step: they stand in b and in a rate, where nothing is differentiated.
     Head("min", Min, Kind.ENTRYWISE, Scope.ENTRY, degree=Integer(1)),
     Head("max", Max, Kind.ENTRYWISE, Scope.ENTRY, degree=Integer(1)),
-    Head("where", Piecewise, Kind.SCALAR, Scope.ENTRY, operands=0),
+    Head("where", where, Kind.SCALAR, Scope.ENTRY, operands=0),
     Head("prod", Product, Kind.SCALAR, Scope.ENTRY, operands=0),
+    # The rate of a step, where it is left open.
+    Head("rate", RATE, Kind.SCALAR, Scope.ENTRY, operands=0),
 )
 
 

@@ -11,6 +11,7 @@ For one check: ``grad (grad . D2L(grad)) = 2 D2L(D2L(grad)) + D3L(grad, grad)``,
 from __future__ import annotations
 
 from sympy import Add, Expr, Mul, Pow, S, Symbol
+from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import (
     GRAD,
@@ -22,8 +23,11 @@ from symmem.algebra.atoms import (
     moves_with_theta,
     total,
 )
-from symmem.algebra.head import Head
-from symmem.algebra.heads import HEADS
+from symmem.algebra.head import Head, Operands
+from symmem.algebra.heads import HEADS, labels_of, operands_of
+from symmem.algebra.tensor_heads import size_of_tensor
+
+_MOVING = {LOSS, GRAD, THETA}
 
 
 def gradient(scalar: Expr) -> Expr:
@@ -33,6 +37,8 @@ def gradient(scalar: Expr) -> Expr:
     """
     if scalar == LOSS:
         return GRAD
+    if not scalar.free_symbols & _MOVING and not scalar.has(AppliedUndef):
+        return S.Zero
     if isinstance(scalar, Add):
         return Add(*(gradient(term) for term in scalar.args))
     if isinstance(scalar, Mul):
@@ -42,12 +48,37 @@ def gradient(scalar: Expr) -> Expr:
     head = HEADS.of(scalar)
     if head is None:
         return S.Zero
+    if head.name == "sum_tensors":
+        return _over_tensors(scalar.args[0], S.One)
     if head.is_additive:
         return pulled(scalar.args[0], S.One)
     if head.gradient is not None:
         return pulled(scalar.args[0], head.gradient(scalar.args))
     inner = gradient(scalar.args[0])
     return S.Zero if inner == 0 else scalar.fdiff(1) * inner
+
+
+def _over_tensors(uniform: Expr, weight: Expr) -> Expr:
+    """The gradient of the sum over the tensors of ``weight uniform``, one number each; the weight is held fixed."""
+    if isinstance(uniform, Add):
+        return Add(*(_over_tensors(term, weight) for term in uniform.args))
+    if isinstance(uniform, Mul):
+        parts = uniform.args
+        rests = (Mul(weight, *parts[:k], *parts[k + 1 :]) for k in range(len(parts)))
+        return Add(*(_over_tensors(part, rest) for part, rest in zip(parts, rests, strict=True)))
+    if isinstance(uniform, Pow):
+        return _over_tensors(uniform.base, weight * uniform.exp * uniform.base ** (uniform.exp - 1))
+    head = HEADS.of(uniform)
+    if head is None or is_scalar(uniform):
+        return HEADS.applied(HEADS.by_name["sum_tensors"], (weight,)) * gradient(uniform)
+    if head.gradient is not None:
+        return pulled(uniform.args[0], weight * head.gradient(uniform.args))
+    if head.name == "dot":
+        left, right = uniform.args
+        return pulled(left, weight * right) + pulled(right, weight * left)
+    if head.name == "mean":
+        return pulled(uniform.args[0], weight / size_of_tensor())
+    return _over_tensors(uniform.args[0], weight * uniform.fdiff(1))
 
 
 def _of_product(product: Mul) -> Expr:
@@ -84,14 +115,23 @@ def pulled(vector: Expr, weight: Expr) -> Expr:
 
 def _through(vector: Expr, head: Head, weight: Expr) -> Expr:
     """Back through a function: into its point, and into each operand in which it is linear."""
-    operands = vector.args
-    moved = HEADS.moved(head, operands, weight)
-    terms = [moved if is_contraction(vector) else pulled(operands[0], moved)]
+    operands, labels = operands_of(vector, head), labels_of(vector, head)
+    terms = []
+    if is_contraction(vector):
+        terms.append(HEADS.moved(head, operands, weight))
+    elif head.has_point:
+        terms.append(pulled(operands[0], HEADS.moved(head, operands, weight, labels)))
     for position, operand in enumerate(operands):
         if head.is_linear_in(position):
-            others = (*operands[:position], weight, *operands[position + 1 :])
-            terms.append(pulled(operand, HEADS.applied(head, others)))
+            terms.append(pulled(operand, _adjoint(head, operands, position, weight, labels)))
     return Add(*terms)
+
+
+def _adjoint(head: Head, operands: Operands, position: int, weight: Expr, labels: Operands) -> Expr:
+    """The vector whose total with v is that of ``weight head(.., v, ..)``."""
+    if head.adjoint is not None:
+        return head.adjoint(operands, position, weight)
+    return HEADS.applied(head, (*operands[:position], weight, *operands[position + 1 :]), labels)
 
 
 def expanded(vector: Expr) -> Expr:
@@ -104,19 +144,20 @@ def expanded(vector: Expr) -> Expr:
     head = HEADS.of(vector)
     parts = [expanded(part) for part in vector.args]
     if head is not None and head.linear_from is not None:
-        return _distributed(head, parts)
+        count = len(operands_of(vector, head))
+        return _distributed(head, parts[:count], parts[count:])
     whole = vector.func(*parts)
     if isinstance(whole, Pow) and isinstance(whole.base, Add) and whole.exp.is_Integer and whole.exp > 1:
         return Add(*(expanded(whole.base ** (whole.exp - 1) * term) for term in whole.base.args))
     return _multiplied_out(whole)
 
 
-def _distributed(head: Head, operands: list[Expr]) -> Expr:
+def _distributed(head: Head, operands: list[Expr], labels: list[Expr]) -> Expr:
     terms: list[tuple[Expr, ...]] = [()]
     for position, operand in enumerate(operands):
         choices = Add.make_args(operand) if head.is_linear_in(position) else (operand,)
         terms = [(*chosen, choice) for chosen in terms for choice in choices]
-    return Add(*(HEADS.applied(head, chosen) for chosen in terms))
+    return Add(*(HEADS.applied(head, chosen, labels) for chosen in terms))
 
 
 def _multiplied_out(product: Expr) -> Expr:

@@ -12,10 +12,11 @@ from sympy import Add, Expr, Mul, S
 
 from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute, divide_out
+from symmem.algebra.pieces import merge
 from symmem.algebra.rational import Quotient
 from symmem.algebra.reals import real_product
 from symmem.algebra.results import Missing
-from symmem.algebra.scalars import Scalars, merge
+from symmem.algebra.scalars import Scalars
 from symmem.work import checkpoint
 
 Rows = dict[Expr, dict[Expr, list[Expr]]]

@@ -31,13 +31,14 @@ class Scope(Enum):
 
 
 class Roughness(Enum):
-    """How a function fails to be smooth where its argument is 0; POLES: elsewhere, at isolated points."""
+    """How a function fails to be smooth where its argument is 0; POLES: elsewhere; RANK: where a matrix loses rank."""
 
     JUMP = "jump"
     KINK = "kink"
     ROOT = "root"
     SINGULAR = "singular"
     POLES = "poles"
+    RANK = "rank"
 
 
 @record(frozen=True, eq=False)
@@ -54,7 +55,11 @@ class Head:
     moves_with_theta  whether its point is theta itself, which is not among the operands: the tensors of the loss
     degree          p with ``f(c x) = c^p f(x)`` for c > 0, all operands scaled; None where there is none
     scope           what an entry of the value depends on
+    is_uniform      whether the value is one number for each parameter tensor: a vector that is constant on a tensor
+    adjoint         ``(operands, position, w)`` -> the vector whose total with v is that of w times the value, v in the
+                    place of that linear operand; None: the head itself with w there, its tensor is symmetric
     gradient        of a scalar function of a vector: the vector whose total with v is its change along v
+    potential       of a vector function of one operand: the scalar whose gradient it is, where it is one
     antiderivative  of an entrywise function of one variable, where it is known
     roughness       where it is not smooth
     image           an interval in which the (entries of the) value lie
@@ -73,7 +78,10 @@ class Head:
     raised: Callable[[], Head] | None = None
     moves_with_theta: bool = False
     degree: Rational | None = None
+    is_uniform: bool = False
+    adjoint: Callable[[Operands, int, Expr], Expr] | None = None
     gradient: Callable[[Operands], Expr] | None = None
+    potential: Callable[[Expr], Expr] | None = None
     antiderivative: Callable[[Expr], Expr] | None = None
     roughness: Roughness | None = None
     image: Interval = REALS

@@ -20,8 +20,9 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from symmem.algebra.families import VECTOR_HEADS, of_family
 from symmem.algebra.functions import FUNCTIONS
-from symmem.algebra.head import Head, Operands
+from symmem.algebra.head import Head, Operands, Scope
 from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, Kind
+from symmem.algebra.tensor_heads import TENSOR_HEADS, matrix_head
 from symmem.records import record
 
 
@@ -51,7 +52,7 @@ class Heads:
         """The record of the function at the top; None for symbols, numbers and arithmetic."""
         if isinstance(expression, AppliedUndef):
             name = expression.func.__name__
-            return self.by_name.get(name) or of_family(name)
+            return self.by_name.get(name) or matrix_head(expression) or of_family(name)
         return self._by_class.get(expression.func)
 
     def kind(self, expression: Expr) -> Kind:
@@ -79,6 +80,27 @@ class Heads:
         scalars = [factor for factor in factors if self.kind(factor) is Kind.SCALAR]
         return Mul(*scalars), Mul(*(factor for factor in factors if self.kind(factor) is not Kind.SCALAR))
 
+    def is_uniform(self, expression: Expr) -> bool:
+        """Whether it is one number for each parameter tensor; a scalar is, too."""
+        if self.kind(expression) is Kind.SCALAR:
+            return True
+        head = self.of(expression)
+        if head is not None and head.scope is not Scope.ENTRY:
+            return head.is_uniform
+        operands = operands_of(expression, head)
+        return bool(operands) and all(self.is_uniform(operand) for operand in operands)
+
+    def split_for(self, head: Head, expression: Expr) -> tuple[Expr, Expr]:
+        """``(c, v)`` with ``expression = c * v`` where c may leave the head: numbers of one tensor leave its functions.
+
+        ``dot(norm(u) v, w) = norm(u) dot(v, w)``, while the Hessian joins tensors: ``D2L(norm(u) v)`` stays.
+        """
+        if head.scope is not Scope.TENSOR:
+            return self.split_scalar(expression)
+        factors = Mul.make_args(expression)
+        outside = [factor for factor in factors if self.is_uniform(factor)]
+        return Mul(*outside), Mul(*(factor for factor in factors if not self.is_uniform(factor)))
+
     def applied(self, head: Head, operands: Sequence[Expr], labels: Sequence[Expr] = ()) -> Expr:
         """``head(*operands, *labels)`` in normal form: ``D2L(2 beta u) = 2 beta D2L(u)``, ``D3L(v, u) = D3L(u, v)``."""
         if head.linear_from is None:
@@ -89,23 +111,23 @@ class Heads:
         if head.binds:
             return head.function(*operands, *labels)
         if head.is_additive and len(slots) == 1:
-            parts = [self.split_scalar(term) for term in Add.make_args(slots[0])]
+            parts = [self.split_for(head, term) for term in Add.make_args(slots[0])]
             return Add(*(scalar * head.function(*fixed, vector) for scalar, vector in parts if scalar != 0))
         # SymPy multiplies a number into a sum; it is taken out again: D2L(2 u + 2 v) = 2 D2L(u + v).
-        pairs = [slot.primitive() if isinstance(slot, Add) else self.split_scalar(slot) for slot in slots]
+        pairs = [slot.primitive() if isinstance(slot, Add) else self.split_for(head, slot) for slot in slots]
         vectors = [vector for _, vector in pairs]
         if head.is_symmetric:
             vectors.sort(key=lambda vector: vector.sort_key())
-        return Mul(*(scalar for scalar, _ in pairs), head.function(*fixed, *vectors))
+        return Mul(*(scalar for scalar, _ in pairs), head.function(*fixed, *vectors, *labels))
 
-    def moved(self, head: Head, operands: Operands, rate: Expr) -> Expr:
+    def moved(self, head: Head, operands: Operands, rate: Expr, labels: Operands = ()) -> Expr:
         """The change of ``head(*operands)`` when its point moves by ``rate``."""
         if rate == 0:
             return S.Zero
         if head.derivative is not None:
             return head.derivative(operands, rate)
         if head.raised is not None:
-            return self.applied(head.raised(), (*operands, rate))
+            return self.applied(head.raised(), (*operands, rate), labels)
         if head.gradient is not None:
             return self.applied(self.by_name["total"], (head.gradient(operands) * rate,))
         raise NotImplementedError(f"no rule for the derivative of {head.name}")
@@ -140,5 +162,5 @@ def labels_of(expression: Expr, head: Head) -> Operands:
     return () if head.operands is None else expression.args[head.operands :]
 
 
-HEADS = Heads((*FUNCTIONS, *VECTOR_HEADS))
+HEADS = Heads((*FUNCTIONS, *VECTOR_HEADS, *TENSOR_HEADS))
 """The functions of the language."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sympy import AccumBounds, Add, Expr, Mul, Piecewise, Pow, Product, S, exp, nan, oo, zoo
+from sympy import AccumBounds, Add, Expr, Mul, Pow, Product, S, exp, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.eventual import eventually
@@ -12,6 +12,7 @@ from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.signs import is_positive
+from symmem.algebra.where import where
 
 _UNTOLD = (nan, zoo, oo, -oo, AccumBounds)
 """What no finite limit has in it."""
@@ -92,7 +93,7 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
         return S.Zero
     if isinstance(scalar, Product):
         return _limit_of_product(scalar, scalars)
-    if isinstance(scalar, Piecewise):
+    if isinstance(scalar, where):
         return nan
     parts = [_limit_by_parts(part, scalars) for part in scalar.args]
     if isinstance(scalar, Pow) and _fades(parts[0], parts[1], scalars):

@@ -11,9 +11,10 @@ from functools import lru_cache
 
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Sum, Symbol
 
-from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, split_scalar, terms_of
+from symmem.algebra.atoms import Kind, is_scalar, kind, moves_with_theta, split_scalar, terms_of
 from symmem.algebra.heads import HEADS
-from symmem.algebra.reals import function_of_sign, real_power, real_product
+from symmem.algebra.homogeneity import homogeneous, homogeneous_power
+from symmem.algebra.reals import function_of_sign, real_product
 from symmem.algebra.scalars import Scalars
 from symmem.work import checkpoint
 
@@ -24,23 +25,26 @@ def collect(expression: Expr, scalars: Scalars) -> Expr:
     if not isinstance(expression, Expr) or expression.is_Atom:
         return expression
     checkpoint("the collection of the terms")
-    if is_scalar(expression) and not expression.has(TOTAL):
+    if is_scalar(expression) and not moves_with_theta(expression):
         return scalars.tidy(expression)
     if isinstance(expression, Add):
         return _collect_sum(expression, scalars)
     if isinstance(expression, Mul):
         scalar, vector = split_scalar(expression)
         inner = real_product(collect(factor, scalars) for factor in Mul.make_args(vector))
-        front, rest = split_scalar(inner)
-        return Mul(scalars.tidy(scalar * front), rest)
+        # A number that moves with theta has parts of its own: total(c v) = c total(v).
+        moving = [factor for factor in Mul.make_args(scalar) if moves_with_theta(factor)]
+        fixed = Mul(*(factor for factor in Mul.make_args(scalar) if factor not in moving))
+        front, rest = split_scalar(Mul(inner, *(collect(factor, scalars) for factor in moving)))
+        return Mul(scalars.tidy(fixed * front), rest)
     if isinstance(expression, Pow):
-        scalar, vector = split_scalar(
-            real_power(collect(expression.base, scalars), collect(expression.exp, scalars))
-        )
+        base, exponent = collect(expression.base, scalars), collect(expression.exp, scalars)
+        scalar, vector = split_scalar(homogeneous_power(base, exponent, scalars))
         return Mul(scalars.tidy(scalar), vector)
     if isinstance(expression, Sum):
         return _collect_finite_sum(expression, scalars)
-    return function_of_sign(HEADS.mapped(expression, lambda operand: collect(operand, scalars)))
+    mapped = HEADS.mapped(expression, lambda operand: collect(operand, scalars))
+    return homogeneous(function_of_sign(mapped), scalars)
 
 
 def _collect_sum(expression: Add, scalars: Scalars) -> Expr:

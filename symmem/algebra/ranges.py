@@ -64,8 +64,7 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
         parts = [bounds(part, ranges) for part in expression.args]
         return reduce(Interval.least if head.name == "min" else Interval.most, parts)
     if head.name == "where":
-        ends = (end for value, _ in expression.args for end in bounds(value, ranges).ends)
-        return hull(ends)
+        return hull(end for value in expression.args[1:] for end in bounds(value, ranges).ends)
     if head.name == "prod":
         factor = bounds(expression.function, ranges)
         bounded = factor.is_nonnegative and bool(factor.upper <= 1)

@@ -11,7 +11,7 @@ from sympy import Add, Expr, Mul, Pow, default_sort_key
 
 from symmem.algebra.atoms import TOTAL, Kind, is_contraction, split_scalar, terms_of
 from symmem.algebra.gradients import expanded
-from symmem.algebra.heads import HEADS
+from symmem.algebra.heads import HEADS, labels_of, operands_of
 
 
 def canonical(scalar: Expr) -> Expr:
@@ -42,12 +42,18 @@ def _turned(product: Expr) -> list[Expr]:
         whole = isinstance(factor, Pow) and factor.exp.is_Integer and factor.exp > 0
         tensor = factor.base if whole else factor
         head = HEADS.of(tensor)
-        if head is None or head.kind is not Kind.TENSOR or head.linear_from is None:
+        if (
+            head is None
+            or head.kind is not Kind.TENSOR
+            or head.linear_from is None
+            or head.adjoint is not None
+        ):
             continue
         rest = Mul(product, Pow(tensor, -1))
-        for position in range(head.linear_from, len(tensor.args)):
-            others = (*tensor.args[:position], rest, *tensor.args[position + 1 :])
-            scalar, vector = split_scalar(HEADS.applied(head, others))
+        operands, labels = operands_of(tensor, head), labels_of(tensor, head)
+        for position in range(head.linear_from, len(operands)):
+            others = (*operands[:position], rest, *operands[position + 1 :])
+            scalar, vector = split_scalar(HEADS.applied(head, others, labels))
             if scalar == 1:
                 found.append(tensor.args[position] * vector)
     return found

@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from sympy import Add, Expr, Integer, Mul, Piecewise, Pow, Product, Rational, Symbol, exp
+from sympy import Add, Expr, Integer, Mul, Pow, Product, Rational, Symbol, exp
 
 from symmem.algebra.eventual import Limit, eventually
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
-from symmem.algebra.intervals import BETWEEN_POLES
+from symmem.algebra.intervals import BETWEEN_POLES, UNIT
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.signs import is_nonzero, is_positive
+from symmem.algebra.where import where
 
 
 class Behaviour(IntEnum):
@@ -46,7 +47,7 @@ def behaviour(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Beha
     if isinstance(scalar, Product):
         # Its factors tend to a number inside the unit circle, and it vanishes as a power of one does.
         return Behaviour.FADING if limit(scalar) == 0 else None
-    if isinstance(scalar, Piecewise):
+    if isinstance(scalar, where):
         return None
     if scalar == index or scalar.is_rational_function(index):
         # Off finitely many steps a rational function of n is at most a power of n.
@@ -80,7 +81,10 @@ def _exponential(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> B
         return Behaviour.FADING if negative else None
     if positive and bounds(base, ranges).is_within_unit:
         return Behaviour.FADING
-    return Behaviour.FADING if negative and bounds(1 / base, ranges).is_within_unit else None
+    if negative and bounds(1 / base, ranges).is_within_unit:
+        return Behaviour.FADING
+    # (-1)**n stays bounded.
+    return Behaviour.TAME if positive and bounds(base, ranges).within(UNIT) else None
 
 
 def _power(scalar: Expr, parts: Sequence[Behaviour], ranges: Ranges, limit: Limit) -> Behaviour | None:

@@ -86,13 +86,26 @@ def limit(
 def in_vanishing_powers(
     field: ExponentialField, element: Quotient, index: Symbol, vanishing: Collection[Expr]
 ) -> Quotient | Missing:
-    """The element as a function of generators that tend to 0: of ``base^-index`` where it is 1/base that vanishes."""
-    for position, base in zip(field.power_positions(index), field.bases, strict=True):
+    """The element as a function of generators that tend to 0: of ``base^-index`` where it is 1/base that vanishes.
+
+    ``(-1)^index`` stays bounded, and tends to 0 wherever a power stands beside it that does.
+    """
+    powers = list(zip(field.power_positions(index), field.bases, strict=True))
+    fading = [position for position, base in powers if base in vanishing]
+    for position, base in powers:
         if base not in vanishing and element.depends_on([position]):
+            if base == -1 and _always_beside(element, position, fading):
+                continue
             if 1 / base not in vanishing:
                 return Missing(Sentence.of(f"({base})**{index} is not known to vanish"))
             element = _reciprocal(field, element, position)
     return element
+
+
+def _always_beside(element: Quotient, position: int, others: list[int]) -> bool:
+    """Whether no term above or below has the generator at ``position`` without one of the others."""
+    terms = [*element.numerator.to_dict(), *element.denominator.to_dict()]
+    return all(any(term[other] for other in others) for term in terms if term[position])
 
 
 def _power_sum(field: ExponentialField, degree: int, rates: tuple[int, ...], upper: Symbol) -> Quotient:

@@ -108,5 +108,8 @@ def value_of(
 ) -> list[mpf]:
     """The number that a derived formula is at a point."""
     scalars = {**literal.numbers, "n": n, "lr": lr}
-    found = evaluate(formula, scalars, {"theta": theta}, literal.loss, literal.functions, digits=digits)
+    layouts = None if literal.layout is None else {"theta": literal.layout, "grad": literal.layout}
+    found = evaluate(
+        formula, scalars, {"theta": theta}, literal.loss, literal.functions, layouts=layouts, digits=digits
+    )
     return found if isinstance(found, list) else [found] * len(theta)

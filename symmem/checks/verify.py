@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from sympy import Rational
+from sympy.core.function import AppliedUndef
 
 from symmem.algebra.results import Missing
 from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
@@ -19,11 +21,14 @@ from symmem.derivation.derivation import Derivation, derive
 from symmem.verification.agreement import Agreement, agreement
 from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss
-from symmem.verification.problem import matrix_problem
+from symmem.verification.problem import SQUARES, matrix_problem
 from symmem.verification.ridges import potential_map, skew_map
+from symmem.verification.tensors import Layout
 from symmem.verification.values import felt_values, gentle_values
 
 DIMENSION = 3
+MATRICES = ((2, 2), (1, 2))
+"""Two tensors where something sees whole ones: what belongs to one is told from what belongs to all."""
 Told = Callable[[str], None]
 """What hears of every piece of work when it begins: a progress bar."""
 
@@ -55,13 +60,31 @@ class Verification:
         return formulas and all(each.found.holds for each in self.beside)
 
 
-def literal_of(optimizer: Optimizer, values: Mapping[str, Rational]) -> Literal:
+def layout_of(*optimizers: Optimizer) -> Layout | None:
+    """The shapes that are common to them: two tensors where one of them sees whole ones."""
+    return MATRICES if any(map(sees_tensors, optimizers)) else None
+
+
+def literal_of(optimizer: Optimizer, values: Mapping[str, Rational], layout: Layout | None = None) -> Literal:
     """The optimizer as it runs on the common loss; an open function is a coupled map, a gradient where that is said."""
+    dimension = dimension_of(layout)
     functions = {
-        function.name: potential_map(DIMENSION) if function.potential else skew_map(DIMENSION)
+        function.name: potential_map(dimension) if function.potential else skew_map(dimension)
         for function in optimizer.functions
     }
-    return Literal(optimizer, values, coupled_loss(DIMENSION), functions)
+    return Literal(optimizer, values, coupled_loss(dimension), functions, layout)
+
+
+def sees_tensors(optimizer: Optimizer) -> bool:
+    """Whether a function of a whole tensor or of the model stands in the declaration."""
+    own = {function.name for function in optimizer.functions}
+    parts = (optimizer.phi, *(variable.g for variable in optimizer.momentum))
+    return any(call.func.__name__ not in own for part in parts for call in part.atoms(AppliedUndef))
+
+
+def dimension_of(layout: Layout | None) -> int:
+    """How many entries the parameters have."""
+    return DIMENSION if layout is None else sum(map(prod, layout))
 
 
 def verify(
@@ -76,8 +99,8 @@ def verify(
 ) -> Verification:
     """Everything that numbers can say about a declaration; ``against`` runs that program beside it."""
     derivation, values = derive(optimizer), gentle_values(optimizer)
-    literal = literal_of(optimizer, values)
-    where = random_points(literal, DIMENSION, points, seed)
+    literal = literal_of(optimizer, values, layout_of(optimizer))
+    where = random_points(literal, dimension_of(literal.layout), points, seed)
     found = []
     for claim in claims(derivation, literal, where, steps):
         told("brute force")
@@ -100,7 +123,7 @@ def _absent(derivation: Derivation) -> tuple[tuple[str, Missing], ...]:
 
 def _beside(optimizer: Optimizer, against: Implementation, told: Told) -> tuple[Beside, ...]:
     """At the defaults, and at values at which every parameter is felt."""
-    problem, found = matrix_problem(), []
+    problem, found = matrix_problem(SQUARES) if against.square else matrix_problem(), []
     for values in (dict(optimizer.defaults), felt_values(optimizer)):
         told(against.name)
         found.append(Beside(against, values, agreement(optimizer, against, problem, values)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from numbers import Rational
 from typing import TypeVar, cast
 
 from symmem.declaration.interval import REALS, Interval
@@ -44,7 +46,7 @@ def read_parameters(given: object) -> tuple[Parameter, ...]:
 
 
 def read_functions(given: object) -> tuple[VectorFunction, ...]:
-    """VectorFunction records, or a mapping name -> VectorFunction or mapping with latex, potential."""
+    """VectorFunction records, or a mapping name -> VectorFunction or mapping with latex, potential, degree."""
     if isinstance(given, Mapping):
         return tuple(_named("functions", name, _function, entry) for name, entry in given.items())
     return _records("functions", VectorFunction, given)
@@ -117,11 +119,16 @@ def _function(name: str, entry: object) -> VectorFunction:
         if entry.name != name:
             raise DeclarationError(f"the record has the name {quote(entry.name)}; use one name")
         return entry
-    table = check_keys(entry, ("latex", "potential"))
+    table = check_keys(entry, ("latex", "potential", "degree"))
     potential = table.get("potential")
     if potential is not None and not isinstance(potential, str):
         raise DeclarationError(f"potential: {quote(potential)} is not a name; write it as text")
-    return VectorFunction(name, _latex(table), potential)
+    degree = table.get("degree")
+    if degree is not None and (
+        isinstance(degree, (str, bool)) or not isinstance(degree, (int, Decimal, Rational))
+    ):
+        raise DeclarationError(f"degree: {quote(str(degree))} is not a number; write degree = 0")
+    return VectorFunction(name, _latex(table), potential, degree)
 
 
 def _latex(table: Mapping[str, object]) -> str:

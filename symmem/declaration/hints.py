@@ -8,7 +8,7 @@ from types import MappingProxyType
 ONLY_NUMBERS = "min, max, where and prod stand in b and in the rate alone, for Phi and g need derivatives"
 _SMOOTH = "is not known here, but in b and in the rate: Phi and g need derivatives; use a smooth formula"
 _ONE_FORMULA = "Phi and g need derivatives, and in b it is spelled min, max or where"
-_ENTRYWISE = "expressions are entrywise; declare it in [functions] as an opaque function of a vector"
+_OPEN = "is not in the language; declare it in [functions] as an opaque function of a vector"
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
 
@@ -25,7 +25,8 @@ CALLS: Mapping[str, str] = MappingProxyType(
             ("clip", "clamp", "clip_by_value"),
             f"is not known: {_ONE_FORMULA}; use a smooth formula, for a bound c on x c*tanh(x/c)",
         ),
-        **dict.fromkeys(("norm", "mean", "sum", "dot", "rms", "matmul"), f"joins entries, and {_ENTRYWISE}"),
+        "sum": "joins entries; of a parameter tensor write dot(x, 1), of the whole model global_dot(x, 1)",
+        **dict.fromkeys(("svd", "eigh", "einsum"), f"joins entries, and {_OPEN}"),
         **dict.fromkeys(("pow", "power"), "is not known; write a power as x**y"),
         "square": "is not known; write x**2",
         "rsqrt": "is not known; write 1/sqrt(x)",
@@ -74,7 +75,7 @@ CHARACTERS: Mapping[str, str] = MappingProxyType(
             "no comparisons and no conditions, but in b and in the rate: write one smooth formula",
         ),
         "%": "no remainder; use + - * / **",
-        "@": "no matrix product: expressions are entrywise; use *",
+        "@": "no matrix product by @; write matmul(x, y)",
         "\0": "a null byte; remove it",
         **dict.fromkeys("\n\r", "a line break; write the expression on one line"),
         "²": "'²' is not known; write **2",

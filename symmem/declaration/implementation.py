@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from sympy import Rational, Symbol
@@ -26,7 +27,8 @@ Argument: TypeAlias = Any
 """An expression in the parameters, or a tuple of several, such as ``betas``: SymPy ships no types."""
 Option = bool | int | str
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
-_KEYS = ("name", "arguments", "options", "departures", "idle_steps")
+_KEYS = ("name", "arguments", "options", "departures", "idle_steps", "square")
+SQUARE = "for a matrix that is not square the program has a further factor, which is left to lr"
 MOST_IDLE = 100
 
 
@@ -36,7 +38,8 @@ class Implementation:
 
     ``arguments``: keyword -> expression(s) in the declared parameters; ``options``: keyword -> a value as it stands.
     ``departures`` say in words where the declaration differs; ``idle_steps`` is how many first steps the
-    implementation makes without moving, so that its step ``n + idle_steps`` is the declaration's step n.
+    implementation makes without moving, so that its step ``n + idle_steps`` is the declaration's step n.  ``square``:
+    the two are the same for square matrices alone, and differ by a constant factor for others.
     """
 
     name: str
@@ -44,6 +47,12 @@ class Implementation:
     options: tuple[tuple[str, Option], ...] = ()
     departures: tuple[str, ...] = ()
     idle_steps: int = 0
+    square: bool = False
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The departures as a document tells them."""
+        return (*self.departures, SQUARE) if self.square else self.departures
 
     def __post_init__(self) -> None:
         for departure in self.departures:
@@ -62,7 +71,7 @@ class Implementation:
             return substitute(argument, values)
 
         arguments = tuple((key, put(argument)) for key, argument in self.arguments)
-        return Implementation(self.name, arguments, self.options, self.departures, self.idle_steps)
+        return replace(self, arguments=arguments)
 
 
 def read_implementation(given: object, parameters: frozenset[str]) -> Implementation | None:
@@ -81,6 +90,7 @@ def read_implementation(given: object, parameters: frozenset[str]) -> Implementa
             tuple((str(key), _option(key, value)) for key, value in _table(given, "options")),
             tuple(_lines(given.get("departures", ()))),
             _count(given.get("idle_steps", 0)),
+            _option("square", given.get("square", False)) is True,
         )
         if not isinstance(found.name, str) or not _PATH.fullmatch(found.name):
             raise DeclarationError(

@@ -18,8 +18,12 @@ MAX_TEXT = 500
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
+_INDEX = re.compile(r"[qrs][1-9][0-9]*")
+"""The indices of sums over past steps inside one another."""
 
-_IN_FORMULAS = "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod Abs Sum"
+_IN_FORMULAS = (
+    "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum"
+)
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})
 """What emitted functions take beside the parameters, by these names; all other names in emitted code yield."""
@@ -83,7 +87,12 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 def _reason(name: str) -> str | None:
     if name in FUNCTIONS:
         return "a known function"
-    if name in _FORMULA_WORDS or MOMENTUM_NAME.fullmatch(name) or CONTRACTION_NAME.fullmatch(name):
+    if (
+        name in _FORMULA_WORDS
+        or _INDEX.fullmatch(name)
+        or MOMENTUM_NAME.fullmatch(name)
+        or CONTRACTION_NAME.fullmatch(name)
+    ):
         return "reserved in formulas"
     if "_jvp" in name or name.endswith("_potential"):
         return "reserved in formulas, for derivatives and potentials of functions"

@@ -15,7 +15,14 @@ from symmem.declaration.fields import read_functions, read_momentum, read_parame
 from symmem.declaration.implementation import Implementation, read_implementation
 from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.names import check_family, check_line, check_optimizer_name, check_title, suggestion
-from symmem.declaration.records import Momentum, Parameter, TorchSpelling, VectorFunction, formula
+from symmem.declaration.records import (
+    Momentum,
+    Parameter,
+    TorchSpelling,
+    VectorFunction,
+    formula,
+    read_schedule,
+)
 from symmem.declaration.substitution import substitute
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
@@ -28,7 +35,7 @@ __all__ = ["Interval", "Momentum", "Optimizer", "Parameter", "TorchSpelling", "V
 class Optimizer:
     """An optimizer with memory, as exact data.  For n = 0, 1, 2, ... and the learning rate h:
 
-        theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),
+        theta_{n+1} = theta_n - h rate(n) Phi(m_1, ..., m_L),
         m_l^(n+1)   = b_l^(n+1) sum_{k=0..n} beta_l^k g_l(theta_{n-k}),        0**0 = 1,
                       or b_l^(n+1) g_l(theta_{n-d}) for a delay of d steps,
 
@@ -36,7 +43,8 @@ class Optimizer:
     the opaque ``functions``.  ``phi`` and the fields of ``momentum`` may be text; ``momentum`` may hold
     mappings with g, beta, b; ``parameters`` and ``functions`` may be mappings from names.  A parameter that
     is a beta and has no range gets (-1, 1).  A g may read the momentum variables above it, at the same step.
-    ``values`` are the parameters that ``with_values`` has put in.
+    ``schedule`` is rate(n), an expression in n; None is 1.  ``values`` are the parameters that ``with_values`` has put
+    in.
     """
 
     name: str
@@ -52,6 +60,7 @@ class Optimizer:
     values: tuple[tuple[str, Rational], ...] = ()
     family: str = ""
     implementation: Implementation | None = None
+    schedule: Expr | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -81,6 +90,7 @@ class Optimizer:
             "parameters": parameters,
             "functions": read_functions(self.functions),
             "torch": read_torch(self.torch),
+            "schedule": read_schedule(self.schedule),
             "citations": read_citations(self.citations),
             "values": tuple((name, exact_number(value)) for name, value in self.values),
             "implementation": read_implementation(
@@ -116,6 +126,7 @@ class Optimizer:
                 numbers[name] = self._value(name, value)
             table = {Symbol(name): number for name, number in numbers.items()}
             parts = [_with_numbers(entry, expression, table) for entry, expression in entries(self)]
+            schedule = parts.pop() if self.schedule is not None else None
         except DeclarationError as error:
             raise error.within(self.source or self.name) from None
         return replace(
@@ -130,6 +141,7 @@ class Optimizer:
             parameters=tuple(p for p in self.parameters if p.name not in numbers),
             torch=self.torch and self.torch.without(frozenset(numbers)),
             values=(*self.values, *numbers.items()),
+            schedule=schedule,
             implementation=self.implementation and self.implementation.with_values(table),
         )
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from sympy import Expr, Integer, Rational, S, Symbol
 from sympy.logic.boolalg import Boolean
 
-from symmem.declaration import bounded, hints, stepwise
+from symmem.declaration import bounded, hints, stepwise, tensor_calls
 from symmem.declaration.names import check_name
 from symmem.errors import DeclarationError, quote
 
@@ -78,7 +78,8 @@ def parse(text: str, functions: Collection[str] = (), *, of_the_step: bool = Fal
 
 def called_names(text: str) -> frozenset[str]:
     """The names that the text calls like a function and that the language does not know itself."""
-    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - set(bounded.FUNCTIONS) - set(stepwise.NAMES)
+    known = {*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *stepwise.NAMES}
+    return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - known
 
 
 def decimal_number(text: str) -> Rational:
@@ -219,8 +220,10 @@ class _Translator:
         name = node.func.id
         if name in stepwise.NAMES:
             return self._of_the_step(name, node)
+        if name in tensor_calls.FUNCTIONS:
+            return self._tensor_call(name, node, column)
         if name not in bounded.FUNCTIONS and name not in self._functions:
-            known = ", ".join([*bounded.FUNCTIONS, *sorted(self._functions)])
+            known = ", ".join([*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *sorted(self._functions)])
             raise _at(column, f"unknown function {quote(name)}; known are {known}")
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
             if name not in bounded.FUNCTIONS and name in hints.CALLS:
@@ -230,6 +233,11 @@ class _Translator:
         if name in bounded.FUNCTIONS:
             return bounded.call(name, argument)
         return bounded.undefined(name, argument)
+
+    def _tensor_call(self, name: str, node: ast.Call, column: int) -> Expr:
+        if node.keywords:
+            raise _at(column, f"{name} takes its arguments by position; write {tensor_calls.usage(name)}")
+        return tensor_calls.call(name, [self.expression(argument) for argument in node.args])
 
     def _of_the_step(self, name: str, node: ast.Call) -> Expr:
         raise _at(self._column(node), f"{name} {hints.CALLS[name]}")
@@ -257,7 +265,7 @@ class _StepTranslator(_Translator):
         if name == "where":
             if len(given) != 3:
                 raise _at(column, "where takes a condition and two values; write where(n < 100, x, y)")
-            return stepwise.where(self._condition(given[0]), *map(self.expression, given[1:]))
+            return stepwise.chosen(self._condition(given[0]), *map(self.expression, given[1:]))
         if name == "prod":
             return self._product(given, column)
         if len(given) < 2:

@@ -35,10 +35,16 @@ _REASONS = {
         "m": "a momentum variable is not known in b; combine variables in phi",
     },
 }
+_REASONS["rate"] = {
+    "theta": "the rate is a number that depends on n; theta is not known in it",
+    "grad": "the rate is a number that depends on n; grad is not known in it",
+    "m": "the rate is a number that depends on n; a momentum variable is not known in it",
+}
 _LR_IN_STATE = (
     "lr is the learning rate, written h, and stands in no expression: a state that depends on it (Lookahead, Adadelta) "
     "is no sum over past gradients; remove it"
 )
+_LR_IN_RATE = "lr is multiplied by the rate and does not stand in it; remove it"
 _LR = "lr is the learning rate, written h: it multiplies phi and stands in no expression; remove it"
 
 
@@ -60,12 +66,12 @@ def _known_vectors(optimizer: Optimizer, field: str, position: int) -> list[str]
         return [momentum_symbol(k).name for k in range(1, len(optimizer.momentum) + 1)]
     if field == "g":
         return ["theta", "grad", *(momentum_symbol(k).name for k in range(1, position))]
-    return ["n"] if field == "b" else []
+    return ["n"] if field in ("b", "rate") else []
 
 
 def _unknown_symbol(optimizer: Optimizer, field: str, position: int, name: str, known: list[str]) -> str:
     if name == "lr":
-        return _LR if field == "phi" else _LR_IN_STATE
+        return _LR_IN_RATE if field == "rate" else _LR if field == "phi" else _LR_IN_STATE
     is_variable = MOMENTUM_NAME.fullmatch(name)
     if is_variable and field in ("phi", "g"):
         return _unread_variable(optimizer, position, name)

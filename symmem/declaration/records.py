@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from sympy import Expr, Rational, S
 
+from symmem.declaration import tensor_calls
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.names import check_name
@@ -51,15 +52,23 @@ class Parameter:
 
 @record(frozen=True)
 class VectorFunction:
-    """An opaque function of a vector to a vector; a potential declares that its Jacobian is symmetric."""
+    """An opaque function of a vector to a vector; a potential declares that its Jacobian is symmetric.
+
+    ``degree`` declares that ``f(c x) = c^degree f(x)`` for c > 0: positive gains then leave it.
+    """
 
     name: str
     latex: str = ""
     potential: str | None = None
+    degree: Rational | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if self.name in tensor_calls.FUNCTIONS:
+            raise DeclarationError(f"{quote(self.name)} is a function of the language; choose another name")
         object.__setattr__(self, "latex", check_latex(self.latex or latex_of_name(self.name)))
+        if self.degree is not None:
+            object.__setattr__(self, "degree", exact_number(self.degree))
         if self.potential is not None:
             try:
                 check_name(self.potential)
@@ -172,3 +181,18 @@ def formula(given: object, *, of_the_step: bool = False) -> Expr:
     if isinstance(given, Expr):
         return plain(given, of_the_step=of_the_step)
     raise DeclarationError(f'{quote(given)} is not an expression; write it as text, for example "0.9"')
+
+
+def read_schedule(given: object) -> Expr | None:
+    """``rate(n)`` from an expression, or from a table with the one key rate; None where there is no schedule."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        if set(given) != {"rate"}:
+            found = ", ".join(sorted(map(str, given))) or "nothing"
+            raise DeclarationError(f"schedule: found {found}; a schedule has the one key rate")
+        given = given["rate"]
+    try:
+        return formula(given, of_the_step=True)
+    except DeclarationError as error:
+        raise error.within("schedule: rate") from None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Integer, Piecewise, Poly, Pow, Rational, Symbol, fraction, log, together
+from sympy import Expr, Integer, Poly, Pow, Rational, S, Symbol, fraction, log, together
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.where import where
 from symmem.declaration.substitution import substitute
 from symmem.errors import DeclarationError
 
@@ -27,7 +28,7 @@ def check_factor(b: Expr, defaults: Mapping[Symbol, Rational], field: str = "b")
             substitute(b, {**defaults, STEP: Integer(step)})
         except DeclarationError as error:
             raise error.within(f"{field}: at n = {step} and the default values") from None
-    found = step_without_value(b.xreplace(dict(defaults)))
+    found = step_without_value(b, defaults)
     if found is not None:
         written = "" if b.free_symbols <= {STEP} else " at the default values"
         raise DeclarationError(
@@ -36,13 +37,26 @@ def check_factor(b: Expr, defaults: Mapping[Symbol, Rational], field: str = "b")
         )
 
 
-def step_without_value(b: Expr) -> int | None:
-    """A step n >= 0 at which b, with numbers for its parameters, divides by zero or is not real; None: none found."""
+def step_without_value(b: Expr, defaults: Mapping[Symbol, Rational]) -> int | None:
+    """A step n >= 0 at which b, at these values, divides by zero or is not real; None: none found."""
     # A branch may be there because of a pole: what a condition guards is tried at the first steps alone.
-    guarded = {branch: Integer(1) for branch in b.atoms(Piecewise)}
+    guarded = {branch: Integer(1) for branch in b.atoms(where)}
     parts = b.xreplace(guarded).atoms(Pow, log)
-    found = [_zero_or_negative(part) for part in parts if STEP in part.args[0].free_symbols]
+    found = [
+        _zero_or_negative(inner)
+        for part in parts
+        if STEP in part.args[0].free_symbols and not _is_exponential(part.args[0], defaults)
+        for inner in part.xreplace(dict(defaults)).atoms(Pow, log)
+        if STEP in inner.args[0].free_symbols
+    ]
     return min((step for step in found if step is not None), default=None)
+
+
+def _is_exponential(base: Expr, defaults: Mapping[Symbol, Rational]) -> bool:
+    """Whether a power with the step above stays in it, as ``1 - beta**(n + 1)`` does but for beta = 0 or 1."""
+    powers = [power for power in base.atoms(Pow) if STEP in power.exp.free_symbols]
+    values = (power.base if power.base.is_Rational else defaults.get(power.base, S.One) for power in powers)
+    return any(value not in (S.Zero, S.One) for value in values)
 
 
 def _zero_or_negative(part: Expr) -> int | None:

@@ -10,10 +10,11 @@ import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sympy import And, Expr, Ge, Gt, Integer, Le, Lt, Max, Min, Or, Piecewise, Product, S, Symbol
+from sympy import And, Expr, Ge, Gt, Integer, Le, Lt, Max, Min, Or, Product, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.where import where
 from symmem.declaration import bounded
 
 MAX_FACTORS = 64
@@ -52,11 +53,9 @@ def joined(conditions: list[Boolean], *, all_of_them: bool) -> Boolean:
     return And(*conditions) if all_of_them else Or(*conditions)
 
 
-def where(condition: Boolean, value: Expr, otherwise: Expr) -> Expr:
+def chosen(condition: Boolean, value: Expr, otherwise: Expr) -> Expr:
     """The value where the condition holds, else the other one."""
-    if condition in (S.true, S.false):
-        return value if condition == S.true else otherwise
-    return bounded.checked(bounded.built(Piecewise, (value, condition), (otherwise, S.true), evaluate=True))
+    return bounded.checked(where(condition, value, otherwise))
 
 
 def product(factor: Expr, index: Symbol, first: Expr, last: Expr) -> Expr:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Add, And, Expr, Max, Min, Mul, NumberSymbol, Or, Piecewise, Pow, Product, Rational, Symbol
+from sympy import (
+    Add,
+    And,
+    Expr,
+    Max,
+    Min,
+    Mul,
+    NumberSymbol,
+    Or,
+    Piecewise,
+    Pow,
+    Product,
+    Rational,
+    S,
+    Symbol,
+)
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from symmem.algebra.where import where
 from symmem.declaration import bounded, hints, stepwise
 from symmem.errors import DeclarationError, quote
 
@@ -18,6 +34,8 @@ def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
     if isinstance(expression, Symbol):
         return values.get(expression, expression)
     if isinstance(expression, Piecewise):
+        return substitute(_chain(expression), values)
+    if isinstance(expression, where):
         return _branch(expression, values)
     if isinstance(expression, Product):
         return _product(expression, values)
@@ -44,21 +62,28 @@ def substitute(expression: Expr, values: Mapping[Symbol, Expr]) -> Expr:
 
 def plain(expression: Expr, *, of_the_step: bool = False) -> Expr:
     """A SymPy expression from Python code, rebuilt with plain symbols; refuses what the language has not."""
-    if not of_the_step and expression.has(Min, Max, Piecewise, Product):
+    if not of_the_step and expression.has(Min, Max, Piecewise, where, Product):
         raise DeclarationError(f"{quote(str(expression))} is not in the language here: {hints.ONLY_NUMBERS}")
     symbols = expression.atoms(Symbol)
     return substitute(expression, {symbol: Symbol(symbol.name) for symbol in symbols})
 
 
-def _branch(expression: Piecewise, values: Mapping[Symbol, Expr]) -> Expr:
-    (value, condition), *others = expression.args
+def _branch(expression: where, values: Mapping[Symbol, Expr]) -> Expr:
+    condition, value, otherwise = expression.args
     holds = _condition(condition, values)
-    if holds == True or not others:  # noqa: E712  # SymPy's own truth
-        return substitute(value, values)
-    rest = Piecewise(*others, evaluate=False)
-    if holds == False:  # noqa: E712
-        return substitute(rest, values)
-    return stepwise.where(holds, substitute(value, values), substitute(rest, values))
+    if holds in (S.true, S.false):
+        return substitute(value if holds == S.true else otherwise, values)
+    return stepwise.chosen(holds, substitute(value, values), substitute(otherwise, values))
+
+
+def _chain(expression: Piecewise) -> Expr:
+    """SymPy's own branches, from Python code, as one inside another."""
+    (value, condition), *others = expression.args
+    if condition == S.true:
+        return value
+    if not others:
+        raise DeclarationError(f"{quote(str(expression))} has no value else; add a branch with True")
+    return where(condition, value, _chain(Piecewise(*others, evaluate=False)))
 
 
 def _condition(condition: Boolean, values: Mapping[Symbol, Expr]) -> Boolean:

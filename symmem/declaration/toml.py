@@ -17,10 +17,11 @@ from symmem.declaration.fields import (
 from symmem.declaration.implementation import read_implementation
 from symmem.declaration.names import check_optimizer_name
 from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.records import read_schedule
 from symmem.errors import DeclarationError, quote
 
 _TEXTS = ("name", "title", "family", "reference", "phi")
-_TABLES = ("parameters", "functions", "torch", "implementation", "citation")
+_TABLES = ("parameters", "functions", "schedule", "torch", "implementation", "citation")
 _KEYS = (*_TEXTS, "momentum", *_TABLES)
 
 
@@ -38,6 +39,7 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         parameters = read_parameters(table.get("parameters", {}))
         functions = read_functions(table.get("functions", {}))
         torch = read_torch(table.get("torch"))
+        schedule = read_schedule(table.get("schedule"))
         implementation = read_implementation(
             table.get("implementation"), frozenset(parameter.name for parameter in parameters)
         )
@@ -53,6 +55,7 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         reference=str(table.get("reference", "")),
         functions=functions,
         torch=torch,
+        schedule=schedule,
         citations=citations,
         source=source,
         family=str(table.get("family", "")),

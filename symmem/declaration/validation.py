@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Piecewise, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
-from symmem.declaration import bounded, hints
+from symmem.algebra.where import where
+from symmem.declaration import bounded, hints, tensor_calls
 from symmem.declaration.decays import check_decay, defaults_of
 from symmem.declaration.names import suggestion
 from symmem.declaration.readers import check_symbols
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from symmem.declaration.optimizer import Optimizer
 
 MAX_MOMENTUM = 64
+_TENSOR_NAMES = frozenset({*tensor_calls.FUNCTIONS, "total"})
+"""The functions of tensors, and what the global ones are written with."""
 FIELDS = ("g", "beta", "b")
 """The expressions of a momentum variable."""
 
@@ -39,6 +42,10 @@ def validate(optimizer: Optimizer) -> None:
         for field in FIELDS:
             expression = getattr(momentum, field)
             _check_expressions(optimizer, f"momentum {position}: {field}", field, position, expression)
+    if optimizer.schedule is not None:
+        _check_expressions(optimizer, "schedule: rate", "rate", 0, optimizer.schedule)
+        with _place("schedule"):
+            check_factor(optimizer.schedule, defaults_of(optimizer), "rate")
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}"):
             check_decay(optimizer, momentum.beta)
@@ -59,6 +66,8 @@ def entries(optimizer: Optimizer) -> Iterator[tuple[str, Expr]]:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         for field in FIELDS:
             yield f"momentum {position}: {field}", getattr(momentum, field)
+    if optimizer.schedule is not None:
+        yield "schedule: rate", optimizer.schedule
 
 
 def _check_expressions(optimizer: Optimizer, entry: str, field: str, position: int, expression: Expr) -> None:
@@ -105,13 +114,17 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+        if name in _TENSOR_NAMES:
+            _check_tensor_call(field, name, atom)
+            continue
         if name not in known and name in hints.CALLS:
             raise DeclarationError(f"{name} {hints.CALLS[name]}")
         if name not in known:
-            listed = ", ".join([*bounded.FUNCTIONS, *known])
-            hint = suggestion(name, [*bounded.FUNCTIONS, *known]) or "; or declare it in [functions]"
+            known = [*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *known]
+            listed = ", ".join(known)
+            hint = suggestion(name, known) or "; or declare it in [functions]"
             raise DeclarationError(f"unknown function {quote(name)}; known are {listed}{hint}")
-        if field in ("b", "beta"):
+        if field in ("b", "beta", "rate"):
             raise DeclarationError(
                 f"the function {name} gives a vector and {field} is a scalar; use it in g or phi"
             )
@@ -119,6 +132,13 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
             raise DeclarationError(
                 f"the function {name} takes one vector; give it theta, grad or a momentum variable"
             )
+
+
+def _check_tensor_call(field: str, name: str, atom: AppliedUndef) -> None:
+    if field in ("b", "beta"):
+        raise DeclarationError(f"{name} is a function of vectors and {field} is a scalar; use it in g or phi")
+    if all(is_scalar(argument) for argument in atom.args):
+        raise DeclarationError(f"{name} takes vectors; give it theta, grad or a momentum variable")
 
 
 def _probes(optimizer: Optimizer) -> Iterator[dict[Symbol, Rational]]:
@@ -169,7 +189,7 @@ def _check_use(optimizer: Optimizer) -> None:
 
 def _vanishes(expression: Expr) -> bool:
     """Is it identically zero?  Structure first, then exact zeros at points in general position."""
-    if expression == 0 or expression.has(Abs, sign, AppliedUndef, Piecewise):
+    if expression == 0 or expression.has(Abs, sign, AppliedUndef, where):
         return bool(expression == 0)
     symbols = sorted(expression.free_symbols, key=str)
     try:

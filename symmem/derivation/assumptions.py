@@ -66,9 +66,19 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
 
 def _bounded_gains(method: Method) -> Iterator[Assumption]:
     """The theorem asks for updates that stay bounded (mathematics.md section 2); a gain with a limit does."""
+    yield from _bounded_rate(method)
     if unsettled(method) is None:
         return
     for gain in gains(method):
         interval = bounds(gain, method.ranges)
         if STEP in gain.free_symbols and oo in (interval.upper, -interval.lower):
             yield Assumption(Sentence.of("the gain ", gain, " stays bounded as ", STEP, " grows"))
+
+
+def _bounded_rate(method: Method) -> Iterator[Assumption]:
+    """The same for the rate of a schedule."""
+    if method.rate is None or isinstance(method.rate.settled, Expr):
+        return
+    interval = bounds(method.rate.factor, method.ranges)
+    if oo in (interval.upper, -interval.lower):
+        yield Assumption(Sentence.of("the rate ", method.rate.factor, " stays bounded as ", STEP, " grows"))

@@ -2,16 +2,15 @@
 
     a_{n,k}(tau) - a_{n,k-1}(tau) = prod over branches of sum_{j=0..n-k} p_l(n-k, j) prod_i a_{n,k+j}(t_i),  a_{n,0} = 0
 
-with ``p_l(s, j) = c_l(s, j)/normaliser_l`` the weight of the iterate j steps ago in channel l at step s; c^(n) is minus
-the right-hand side at k = 0.  The elementary differentials must not depend on the step: constant gains, or one channel
-and Phi linear.
+with ``p_l(s, j) = c_l(s, j)/normaliser_l`` the weight of the iterate j steps ago in channel l at step s, in a cascade
+the means of the branches that a branch carries beside the a's; c^(n) is minus the right-hand side at k = 0.  The
+elementary differentials must not depend on the step: constant gains, or one channel and Phi linear.
 """
 
 from __future__ import annotations
 
 from sympy import Expr, Integer
 
-from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, product_of, sum_of
@@ -19,6 +18,7 @@ from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.algebra.trees import Branch, Tree
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import unsettled
+from symmem.derivation.paths import paths
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -54,6 +54,9 @@ def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
     missing = unsettled(method)
     if missing is not None:
         return missing
+    if method.rate is not None:
+        reason = f"{method.name}: beyond order 2 a given step is known for a constant learning rate alone"
+        return Missing(Sentence.of(reason), (Advice.LIMIT, Sentence.of("ask for order 2")))
     one = merged(method)
     if not (method.is_settled or (one.is_linear and len(one.channels) == 1)):
         reason = (
@@ -72,10 +75,11 @@ def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
 
 def _memory(method: Method, step: int) -> _Memory | Missing:
     """What the channels remember at the steps 0, ..., n, where these are numbers of the method's field."""
-    field, channels, tables = method.numbers.field, merged(method).channels, []
+    method = merged(method)
+    field, channels, tables = method.numbers.field, method.channels, []
     for channel in channels:
         # A g that does not move has no branch in any tree: nobody asks for its weights.
-        asked = len(channels) == 1 or channel.g.has(THETA, GRAD)
+        asked = len(channels) == 1 or bool(paths(method, channel))
         table = [_weights(channel.kernel, s, field) for s in range(step + 1)] if asked else []
         known = [row for row in table if row is not None]
         if len(known) < len(table):
@@ -139,6 +143,7 @@ class _Memory:
     def _mean(self, branch: Branch) -> list[Quotient]:
         if branch not in self._means:
             children = [self._position(child) for child in branch.children]
+            children += [self._mean(inner) for inner in branch.branches]
             products = [product_of(column) for column in zip(*children, strict=True)]
             self._means[branch] = [
                 sum_of([self._weights[branch.label][self._step - k][j] * products[k + j]

@@ -3,7 +3,7 @@
 Under the assumptions, for n <= T/h and h -> 0 (mathematics.md sections 2 and 6):
 
     the iteration of step n, from theta_0                           O(h^(P+1)) close, P = 1, 2
-    the limit form from theta_0, gains that do not depend on n      O(h^2) close
+    the limit form from theta_0, F that does not depend on n         O(h^2) close
     the limit form from theta_0, gains that settle exponentially    O(h) close
     the limit form from theta_0 + h d_1 + ... + h^P d_P, P = 1, 2   O(h^(P+1)) close once the start has faded
 
@@ -16,7 +16,8 @@ from sympy import Expr
 
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown
-from symmem.derivation.gains import unsettled
+from symmem.derivation.gains import is_steady_step, unsettled
+from symmem.derivation.scheduled import no_settled_rate
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import smoothness
 from symmem.method.method import Method
@@ -47,10 +48,10 @@ def conclusions(
 
 def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
     """mathematics.md section 6: what the limit form costs, and the start that repairs it."""
-    near = Bound(LR**2) if method.is_settled else Bound(LR)
+    near = Bound(LR**2) if is_steady_step(method) else Bound(LR)
     same = ("the limit form from the same ", Named("theta", 0), " is ", near, " close")
     shifts = min(order, MOST_SHIFTS)
-    if method.is_settled and shifts == 1:
+    if is_steady_step(method) and shifts == 1:
         return same
     return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), FADED)
 
@@ -58,7 +59,7 @@ def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
 def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unknown, ...]:
     """The warnings, and the closeness that nothing proves."""
     found = list(smoothness(method, order).warnings)
-    if unshifted is not None and unsettled(method) is None:
+    if unshifted is not None and unsettled(method) is None and no_settled_rate(method) is None:
         which = "iteration of step n stays" if _is_singular(method, order) else "limit form comes"
         words = (f"how close the {which} is not known: ", *unshifted.reason.parts)
         found.append(Unknown(Sentence.of(*words)))

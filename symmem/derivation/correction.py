@@ -14,6 +14,7 @@ from sympy import Expr
 from symmem.algebra.atoms import LR
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
+from symmem.derivation.cascade import cascade_contributions
 from symmem.derivation.gains import at_frozen_point, gains, scales
 from symmem.derivation.history import past_sum
 from symmem.method.merging import merged
@@ -24,6 +25,8 @@ from symmem.method.method import Method
 def finite_correction(method: Method) -> Expr:
     """``M^(n)(theta)`` for symbolic n, h included."""
     one = merged(method)
+    if one.is_cascade:
+        return LR * group(cascade_contributions(one), method.numbers)
     sums = tuple(past_sum(one, channel.kernel.remembered.shape) for channel in one.channels)
     return LR * group(contributions(one, sums), method.numbers)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
-from sympy import Add, Expr, Integer
+from sympy import Add, Expr, Integer, Sum
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
@@ -16,17 +15,19 @@ from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.conclusions import conclusions, unknown
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
-from symmem.derivation.gains import frozen_update, gains
+from symmem.derivation.gains import frozen_update, gains, settled_rate
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
-from symmem.derivation.marked_sums import MarkedSums, marked_correction
+from symmem.derivation.marked_sums import MarkedSums, marked_sums
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
+from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
 from symmem.derivation.straight import straight_limit, straight_update, without_line
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
+from symmem.method.merging import merged
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
 from symmem.records import record
@@ -37,7 +38,7 @@ LONGEST_WRITTEN_SUM = 8
 
 @record(frozen=True)
 class MemorylessIteration:
-    """``theta <- theta - h (F + M)``: the update on a constant history, and the correction, h included."""
+    """``theta <- theta - h rate(n) (F + M)``: the update on a constant history, and the correction, h included."""
 
     F: Expr
     M: Expr
@@ -46,6 +47,8 @@ class MemorylessIteration:
 @record(frozen=True)
 class Derivation:
     """The memoryless form of an optimizer: ``theta <- theta - h (F^(n) + M^(n))``, to the power ``order`` of h.
+
+    Under a schedule h is ``h rate(n)`` there; past rates stand inside M.
 
     Each is a result, or a ``Missing`` that says why there is none.
 
@@ -85,6 +88,11 @@ class Derivation:
         if self.order > 2:
             reason = f"{self.method.name}: symbolic n is known to order 2, not {self.order}"
             return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
+        if self.order == 2 and merged(self.method).is_cascade:
+            reason = (
+                f"{self.method.name}: a g reads momentum variables: symbolic n is known to order 1, not 2"
+            )
+            return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
         first = finite_correction(self.method)
         whole = first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
         return guarded(f"{self.method.name}: M at step n", [whole], whole)
@@ -92,12 +100,7 @@ class Derivation:
     @cached_property
     def marked(self) -> MarkedSums | Missing:
         """M with its sums over the past told apart, for those who compute it in floating point."""
-        if isinstance(self.M, Missing):
-            return self.M
-        first = marked_correction(self.method)
-        if self.order == 1:
-            return first
-        return replace(first, M=first.M + LR**2 * second_coefficient(self.method))
+        return self.M if isinstance(self.M, Missing) else marked_sums(self.method, self.order)
 
     @cached_property
     def limit(self) -> MemorylessIteration | Missing:
@@ -126,7 +129,8 @@ class Derivation:
     @cached_property
     def limit_straight(self) -> Expr | Missing:
         """The same for n -> infinity."""
-        missing = singular_limit(self.method, 1)
+        singular = singular_limit(self.method, 1)
+        missing = no_settled_rate(self.method) if singular is None else singular
         if missing is not None:
             return missing
         found = straight_limit(self.method)
@@ -135,34 +139,47 @@ class Derivation:
     @cached_property
     def coefficients(self) -> tuple[Expr, ...] | Missing:
         """``F_0, ..., F_order`` of the limit (mathematics.md section 4)."""
-        missing = singular_limit(self.method, self.order)
+        missing = self._no_limit
         if missing is not None:
             return missing
-        series = expansion(self.method, self.order)
-        found = tuple(series.memoryless(j) for j in range(self.order + 1))
+        series, rate = expansion(self.method, self.order), self._rate
+        found = tuple(rate**j * series.memoryless(j) for j in range(self.order + 1))
         return guarded(f"{self.method.name}: the limit of many steps", found, found)
+
+    @property
+    def _rate(self) -> Expr:
+        """The settled rate; asked where it exists."""
+        return settled_rate(self.method)
+
+    @cached_property
+    def slow_limit(self) -> SlowLimit | Missing | None:
+        """Under a schedule: the limit with the rate as a symbol that changes slowly; None where there is none."""
+        return slow_limit(self.method)
 
     @cached_property
     def modified_equation(self) -> tuple[Expr, ...] | Missing:
         """``G_0, ..., G_order`` of ``theta' = G_0 + h G_1 + ...`` (mathematics.md section 4)."""
         if isinstance(self.coefficients, Missing):
             return self.coefficients
-        series = expansion(self.method, self.order)
-        found = tuple(series.modified_equation(j) for j in range(self.order + 1))
+        series, rate = expansion(self.method, self.order), self._rate
+        found = tuple(rate ** (j + 1) * series.modified_equation(j) for j in range(self.order + 1))
         return guarded(f"{self.method.name}: the modified equation", found, found)
 
     @cached_property
     def _verdict(self) -> Verdict:
         if isinstance(self.coefficients, Missing):
             return self.coefficients
-        return _finite_loss(self.method, modified_loss(self.method, self.order))
+        return _finite_loss(self.method, at_rate(modified_loss(self.method, self.order), self._rate))
 
     @cached_property
     def flow_loss(self) -> Verdict:
         """The loss whose gradient flow the modified equation is, or the obstruction."""
         if isinstance(self.coefficients, Missing):
             return self.coefficients
-        return _finite_loss(self.method, modified_flow_loss(self.method, self.order))
+        found = at_rate(modified_flow_loss(self.method, self.order), self._rate)
+        if isinstance(found, ModifiedLoss) and self._rate != 1:
+            found = replace(found, preconditioner=self._rate * found.preconditioner)
+        return _finite_loss(self.method, found)
 
     @property
     def modified_loss(self) -> ModifiedLoss | Missing | None:
@@ -177,8 +194,10 @@ class Derivation:
     @cached_property
     def gradient_map_verdict(self) -> GradientMapLoss | Obstruction | Missing:
         """The loss inside the gradient map; an obstruction, as there; or why the method is no gradient map."""
-        singular = singular_limit(self.method, self.order)
-        return gradient_map_loss(self.method, self.order) if singular is None else singular
+        missing = self._no_limit
+        if missing is not None:
+            return missing
+        return at_rate(gradient_map_loss(self.method, self.order), self._rate)
 
     @property
     def gradient_map_loss(self) -> GradientMapLoss | None:
@@ -192,14 +211,23 @@ class Derivation:
         if self._unshifted is not None:
             return self._unshifted
         first = shift(self.method)
+        if self.order > 1 and isinstance(self.F, Expr) and self.F.has(Sum):
+            reason = f"{self.method.name}: on a constant history a g reads values that depend on the step: "
+            return Missing(Sentence.of(reason + "the start is known to order 1"), (Advice.FINITE,))
         found = (first,) if self.order == 1 else (first, second_shift(self.method))
         return guarded(f"{self.method.name}: the start", found, found)
 
     @cached_property
     def _unshifted(self) -> Missing | None:
         """Why there is no shift."""
+        missing = self._no_limit
+        return unsummable(self.method) if missing is None else missing
+
+    @cached_property
+    def _no_limit(self) -> Missing | None:
+        """Why there is no limit of many steps: a singular one, or a rate that does not settle."""
         singular = singular_limit(self.method, self.order)
-        return unsummable(self.method) if singular is None else singular
+        return no_settled_rate(self.method) if singular is None else singular
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -220,7 +248,11 @@ class Derivation:
     @cached_property
     def quadratic(self) -> Quadratic | Missing:
         """The iteration on a quadratic loss, summed to all orders; for methods linear in the gradient."""
-        return quadratic(self.method, self.order)
+        missing = no_settled_rate(self.method)
+        if missing is None and self._rate != 1:
+            words = ": the quadratic loss is known for a rate that settles at 1"
+            missing = Missing(Sentence.of(f"{self.method.name}{words}"))
+        return quadratic(self.method, self.order) if missing is None else missing
 
     def at(self, step: int) -> MemorylessIteration | Missing:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
@@ -243,12 +275,7 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
-    method = method_of(optimizer)
-    if method.is_cascade:
-        raise DerivationError(
-            f"{method.name}: a g that reads momentum variables is declared, but not derived yet"
-        )
-    return Derivation(method, order)
+    return Derivation(method_of(optimizer), order)
 
 
 def _finite_loss(method: Method, verdict: Verdict) -> Verdict:

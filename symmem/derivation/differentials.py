@@ -2,8 +2,9 @@
 
     F(tau) = D^r Phi(gbar)[N(nu_1), ..., N(nu_r)],   N(l; t_1..t_m) = D^m (normaliser_l g_l)(theta)[F(t_1), ..., F(t_m)]
 
-and ``F(single step node) = Phi(gbar)``.  Each derivative is taken once, with slots for its directions; the trees
-fill the slots, so that the results share their parts.
+and ``F(single step node) = Phi(gbar)``.  In a cascade g_l depends on momentum variables too; a branch carries others:
+``N(l; t_1..; nu_1..) = D^(p+q) (normaliser_l g_l)(theta, gbar)[F(t_1).., N(nu_1)..]``.  Each derivative is taken once,
+with slots for its directions; the trees fill the slots, so that the results share their parts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from symmem.algebra.directional import along, derivative
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.trees import Branch, Labels, Shape, Tree
-from symmem.derivation.gains import limit_gains
+from symmem.derivation.gains import frozen_point, limit_gains
 from symmem.method.method import Method
 
 
@@ -26,12 +27,11 @@ class Differentials:
         self._scalars = method.numbers
         self._system = method
         self._known: dict[Tree | Branch, Expr] = {}
-        self._frozen = {
-            c.symbol: gain * c.g for c, gain in zip(method.channels, limit_gains(method), strict=True)
-        }
+        self._frozen = frozen_point(method, limit_gains(method))
         self._step_templates: dict[Labels, Expr] = {(): self._system.phi}
         self._frozen_steps: dict[Labels, Expr] = {}
-        self._branch_templates: dict[tuple[int, int], Expr] = {}
+        self._branch_templates: dict[tuple[int, int, Labels], Expr] = {}
+        self._frozen_branches: dict[tuple[int, int, Labels], Expr] = {}
 
     @property
     def shape(self) -> Shape:
@@ -39,7 +39,10 @@ class Differentials:
         return Shape(
             len(self._system.channels),
             lambda labels: self._step_template(labels) != 0,
-            lambda label, arity: self._branch_template(label, arity) != 0,
+            lambda label, arity, labels: self._branch_template(label, arity, labels) != 0,
+            tuple(self._system.read_by(channel) for channel in self._system.channels)
+            if self._system.is_cascade
+            else (),
         )
 
     def of(self, tree: Tree) -> Expr:
@@ -52,8 +55,12 @@ class Differentials:
 
     def _branch(self, branch: Branch) -> Expr:
         if branch not in self._known:
-            template = self._branch_template(branch.label, len(branch.children))
-            self._known[branch] = self._filled(template, [self.of(child) for child in branch.children])
+            ordered = sorted(branch.branches, key=lambda inner: inner.label)
+            labels = tuple(inner.label for inner in ordered)
+            template = self._frozen_branch(branch.label, len(branch.children), labels)
+            directions = [self.of(child) for child in branch.children]
+            directions += [self._branch(inner) for inner in ordered]
+            self._known[branch] = self._filled(template, directions)
         return self._known[branch]
 
     def _filled(self, template: Expr, directions: list[Expr]) -> Expr:
@@ -75,14 +82,28 @@ class Differentials:
             self._frozen_steps[labels] = collect(placed, self._scalars)
         return self._frozen_steps[labels]
 
-    def _branch_template(self, label: int, arity: int) -> Expr:
-        """``D^m (normaliser g)[slot_0, ..., slot_{m-1}]``."""
-        if (label, arity) not in self._branch_templates:
+    def _frozen_branch(self, label: int, arity: int, labels: Labels) -> Expr:
+        """The template at the frozen point, where g reads momentum variables."""
+        key = label, arity, labels
+        if key not in self._frozen_branches:
+            found = self._branch_template(*key)
+            reads = self._system.read_by(self._system.channels[label])
+            self._frozen_branches[key] = substituted(found, self._frozen) if reads else found
+        return self._frozen_branches[key]
+
+    def _branch_template(self, label: int, arity: int, labels: Labels) -> Expr:
+        """``D^(p+q) (normaliser g)[slot_0, ..., slot_{p+q-1}]``: p times along theta, then along what g reads."""
+        key = label, arity, labels
+        if key not in self._branch_templates:
             channel = self._system.channels[label]
-            if arity == 0:
+            if labels:
+                lower = self._branch_template(label, arity, labels[:-1])
+                way = {self._system.channels[labels[-1]].symbol: slot(arity + len(labels) - 1)}
+                found = derivative(lower, way) if lower != 0 else S.Zero
+            elif arity == 0:
                 found = self._scalars.tidy(channel.kernel.normaliser) * channel.g
             else:
-                lower = self._branch_template(label, arity - 1)
+                lower = self._branch_template(label, arity - 1, ())
                 found = derivative(lower, along(slot(arity - 1))) if lower != 0 else S.Zero
-            self._branch_templates[label, arity] = found
-        return self._branch_templates[label, arity]
+            self._branch_templates[key] = found
+        return self._branch_templates[key]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, S
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Advice, Missing, Sentence, present
+from symmem.method.frozen import frozen_values
 from symmem.method.method import Method
 
 Gains = tuple[Expr, ...]
@@ -40,6 +41,11 @@ def limit_gains(method: Method) -> Gains:
     return tuple(method.numbers.tidy(channel.kernel.limit_gain) for channel in method.channels)
 
 
+def settled_rate(method: Method) -> Expr:
+    """The limit of the rate, asked where it exists; 1 where there is no schedule."""
+    return S.One if method.rate is None else present(method.rate.settled)
+
+
 def unsettled(method: Method) -> Missing | None:
     """Why there is no limit n -> infinity; None where there is one."""
     for position, channel in enumerate(method.channels, start=1):
@@ -55,7 +61,21 @@ def frozen_update(method: Method, values: Gains) -> Expr:
     return at_frozen_point(method.phi, method, values)
 
 
+def is_steady(method: Method) -> bool:
+    """Whether ``F^(s) = F`` at every step: no gain depends on it, or the gains cancel, as where Phi has degree 0."""
+    return method.is_settled or STEP not in frozen_update(method, gains(method)).free_symbols
+
+
+def is_steady_step(method: Method) -> bool:
+    """Whether every step on a constant history is the same: F is, and so is the rate."""
+    return is_steady(method) and (method.rate is None or method.rate.is_constant)
+
+
 def at_frozen_point(expression: Expr, method: Method, values: Gains) -> Expr:
     """An expression in m_1, ..., m_L with ``m_l = gamma_l g_l`` put in; see :mod:`.singular` for its poles."""
-    point = {c.symbol: gain * c.g for gain, c in zip(values, method.channels, strict=True)}
-    return collect(substituted(expression, point), method.numbers)
+    return collect(substituted(expression, frozen_point(method, values)), method.numbers)
+
+
+def frozen_point(method: Method, values: Gains) -> dict[Expr, Expr]:
+    """``m_l = gamma_l g_l`` by its symbol; in a cascade as :mod:`symmem.method.frozen` says."""
+    return frozen_values(method.channels, values, method.numbers)

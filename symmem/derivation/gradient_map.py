@@ -8,24 +8,29 @@ or without decoupled weight decay.  For a method read from a declaration, K is a
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Function, S, Symbol
+from sympy import Add, Dummy, Expr, Function, S, Symbol, sqrt
 
 from symmem.algebra.antiderivatives import antiderivative
 from symmem.algebra.atoms import (
     GRAD,
     THETA,
+    TOTAL,
     Kind,
     is_scalar,
     kind,
+    moves_with_theta,
     opaque_parts,
+    over_tensors,
     split_scalar,
     terms_of,
     total,
 )
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
+from symmem.algebra.heads import HEADS
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.tensor_heads import DOT
 from symmem.derivation.gains import limit_gains, unsettled
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
@@ -58,6 +63,8 @@ def gradient_map(method: Method) -> GradientMap | Missing:
     missing = unsettled(one)
     if missing is not None:
         return missing
+    if one.is_cascade:
+        return Missing(Sentence.of("what it remembers depends on other memories"))
     gains = dict(zip(one.channels, limit_gains(one), strict=True))
     remembering = [channel for channel in one.channels if channel.kernel.has_memory]
     if len(remembering) != 1:
@@ -84,7 +91,7 @@ def _without_decay(method: Method, memory: Channel, gains: dict[Channel, Expr]) 
     for channel in method.channels:
         if channel == memory:
             continue
-        slope = derivative(phi, {channel.symbol: S.One})
+        slope = slope_in(phi, channel.symbol)
         share = collect(slope * gains[channel] * channel.g / THETA, method.numbers)
         if not is_scalar(share) or channel.symbol in slope.free_symbols:
             return phi, None
@@ -98,7 +105,9 @@ def _primitive(field: Expr, method: Method) -> Expr | Missing:
     parts = []
     for term in terms_of(field):
         scalar, vector = split_scalar(term)
-        found = _of_opaque(vector, method) if kind(vector) is Kind.TENSOR else _of_entries(vector)
+        if moves_with_theta(scalar):
+            scalar, vector = S.One, term
+        found = _of_entries(vector) if is_entrywise(vector) else _of_tensors(vector, method)
         if found is None:
             return Missing(Sentence.of(term, " is not known to be a gradient of the remembered vector"))
         parts.append(scalar * found)
@@ -108,6 +117,34 @@ def _primitive(field: Expr, method: Method) -> Expr | Missing:
 def _of_entries(vector: Expr) -> Expr | None:
     inner = antiderivative(vector, GRAD) if vector != 1 else None
     return None if inner is None else total(inner)
+
+
+def is_entrywise(vector: Expr) -> bool:
+    """Whether it is taken entry by entry, without a number that joins entries in it."""
+    return kind(vector) is Kind.ENTRYWISE and not vector.has(TOTAL)
+
+
+def _of_tensors(vector: Expr, method: Method) -> Expr | None:
+    """What the head knows; a function of the length times the vector; or what was declared for an open function."""
+    head = HEADS.of(vector)
+    if head is not None and head.potential is not None and vector.args[0] == GRAD:
+        return head.potential(GRAD)
+    return _of_length(vector) or _of_opaque(vector, method)
+
+
+def _of_length(vector: Expr) -> Expr | None:
+    """``x f(|x|)`` has the primitive ``a(|x|)`` with ``a'(r) = r f(r)``: of one tensor, or of the whole model.
+
+    Normalised momentum: ``f(r) = 1/r`` gives the length itself; smooth clipping, ``c/sqrt(c^2 + r^2)``, gives
+    ``c sqrt(c^2 + |x|^2)``.
+    """
+    length = Dummy("r", positive=True)
+    for square, added in ((DOT(GRAD, GRAD), over_tensors), (total(GRAD**2), lambda number: number)):
+        factor = (vector / GRAD).xreplace({square: length**2})
+        if length in factor.free_symbols and not factor.free_symbols & {GRAD, THETA}:
+            inner = antiderivative(factor * length, length)
+            return None if inner is None else added(inner.xreplace({length: sqrt(square)}))
+    return None
 
 
 def _of_opaque(vector: Expr, method: Method) -> Expr | None:

@@ -25,6 +25,7 @@ from sympy import Add, Dummy, Expr, Rational, S, Symbol
 from symmem.algebra.atoms import GRAD, LOSS, LR, THETA, slot, total
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.gradients import expanded, gradient
+from symmem.algebra.homogeneity import degree_in
 from symmem.algebra.passes import collect
 from symmem.algebra.results import EXACT, Missing, Regime
 from symmem.algebra.scalar_forms import canonical
@@ -92,7 +93,8 @@ def _running(found: GradientMap, numbers: Scalars) -> Expr | None:
     if not isinstance(found.kernel, Geometric):
         return None
     mean = found.channel / found.gain
-    dual = (total(GRAD * found.map) - found.primitive).xreplace({GRAD: mean})
+    homogeneous = degree_in(found.map, GRAD) == 0  # then K has degree 1, and K* is 0 wherever it is finite
+    dual = S.Zero if homogeneous else (total(GRAD * found.map) - found.primitive).xreplace({GRAD: mean})
     now, kept = (numbers.tidy(share) for share in (1 / (1 + found.lag), found.lag / (1 + found.lag)))
     return now * LOSS + kept * ((1 - LR * found.decay) * PREVIOUS - LR * collect(canonical(dual), numbers))
 

@@ -11,9 +11,10 @@ from sympy import Add, Expr, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute
+from symmem.algebra.pieces import merge
 from symmem.algebra.rational import Quotient
-from symmem.algebra.scalars import Scalars, merge
-from symmem.derivation.gains import frozen_update, gains
+from symmem.algebra.scalars import Scalars
+from symmem.derivation.gains import frozen_update, gains, is_steady
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 
@@ -33,7 +34,7 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
     factor = shape.tail(STEP, PAST)
     closed, open_ = [], []
     # A vector that does not depend on s stays whole: it then needs one product with the Hessian.
-    whole = PAST not in summand.free_symbols
+    whole = PAST not in split_scalar(summand)[1].free_symbols
     for term in (summand,) if whole else terms_of(distribute(collect(summand, scalars))):
         scalar, vector = split_scalar(term)
         if PAST in vector.free_symbols:
@@ -49,14 +50,14 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
 
 
 def past_terms(method: Method) -> tuple[Expr, ...]:
-    """``F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
+    """``rate(s) F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
 
-    Where no gain depends on the step, F stays one term: its memory needs one product with the Hessian.
+    Where F does not depend on the step, it stays one term: its memory needs one product with the Hessian.
     """
-    update = frozen_update(method, gains(method))
-    if method.is_settled:
-        return (update,)
-    return terms_of(distribute(update.xreplace({STEP: PAST})))
+    update, rate = frozen_update(method, gains(method)), method.rate_at(PAST)
+    if is_steady(method):
+        return (rate * update,)
+    return tuple(rate * term for term in terms_of(distribute(update.xreplace({STEP: PAST}))))
 
 
 def sum_scalar(summand: Expr, scalars: Scalars) -> Expr:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sympy import Expr, Rational, S
 
 from symmem.algebra.atoms import GRAD, is_scalar, split_scalar
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar, size
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect
@@ -33,7 +33,7 @@ def gradient_gain(method: Method) -> Expr | None:
     if not one.is_linear or len(one.channels) != 1:
         return None
     channel = one.channels[0]
-    slope = derivative(one.phi, {channel.symbol: S.One})
+    slope = slope_in(one.phi, channel.symbol)
     gain = collect(slope * limit_gains(one)[0] * channel.g / GRAD, method.numbers)
     return gain if is_scalar(gain) else None
 

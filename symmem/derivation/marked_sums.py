@@ -15,6 +15,7 @@ from symmem.algebra.scalars import Scalars
 from symmem.derivation.correction import contributions
 from symmem.derivation.gains import at_frozen_point
 from symmem.derivation.history import past_terms, sum_over_past
+from symmem.derivation.second_order import second_coefficient
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -31,6 +32,12 @@ class MarkedSums:
     M: Expr
     numbers: Scalars
     marks: tuple[Symbol, ...] = ()
+
+
+def marked_sums(method: Method, order: int) -> MarkedSums:
+    """``M^(n)`` to the order, 1 or 2; marks are in its first order alone."""
+    first = marked_correction(method)
+    return first if order == 1 else replace(first, M=first.M + LR**2 * second_coefficient(method))
 
 
 def marked_correction(method: Method) -> MarkedSums:

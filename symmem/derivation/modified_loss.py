@@ -16,7 +16,7 @@ from dataclasses import replace
 from sympy import Add, Expr, S
 
 from symmem.algebra.atoms import GRAD, LOSS, LR, is_scalar
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
@@ -117,7 +117,7 @@ def _by_linear_map(method: Method, order: int) -> ModifiedLoss | None:
     found = gradient_map_loss(method, order)
     if not isinstance(found, GradientMapLoss):
         return None
-    slope = derivative(found.map.map, {GRAD: S.One})
+    slope = slope_in(found.map.map, GRAD)
     if not is_scalar(slope) or collect(found.map.map - slope * GRAD, method.numbers) != 0:
         return None
     return ModifiedLoss(found.potential, slope, decay=found.map.decay)

@@ -117,9 +117,12 @@ def _proved(loss: ModifiedLoss, fields: list[Expr], scalars: Scalars) -> Modifie
     """The loss, if ``P grad Ltilde + decay theta`` is the step, order by order: a symbolic zero."""
     decays = (term * THETA for term in terms_of(loss.decay))
     step = loss.preconditioner * expanded(gradient(loss.potential)) + Add(*decays)
+    claimed: dict[int, list[Expr]] = {}
+    for term in terms_of(expanded(step)):
+        order = _power_of_h(term)
+        claimed.setdefault(order, []).append(term / LR**order)
     for order, field in enumerate(fields):
-        claimed = [term / LR**order for term in terms_of(expanded(step)) if _power_of_h(term) == order]
-        rest = group([*claimed, -expanded(field)], scalars, merge_products=False)
+        rest = group([*claimed.get(order, ()), -expanded(field)], scalars, merge_products=False)
         if rest != 0:
             reason = "the loss that was found for these terms could not be proved"
             return Obstruction(Sentence.of(reason), terms_of(rest), order)

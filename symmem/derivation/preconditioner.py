@@ -11,6 +11,7 @@ from __future__ import annotations
 from sympy import Add, Expr, S
 
 from symmem.algebra.atoms import GRAD, THETA, Kind, is_scalar, kind, split_scalar, terms_of
+from symmem.algebra.heads import HEADS
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.scalars import Scalars
 
@@ -20,7 +21,8 @@ def preconditioner_of(update: Expr, scalars: Scalars) -> tuple[Expr | None, Expr
     rest, decay = without_decay(update)
     forced = [term for term in terms_of(rest) if GRAD in term.free_symbols]
     factor = collect(Add(*(term / GRAD for term in forced)), scalars)
-    if not forced or kind(factor) is Kind.TENSOR or THETA in factor.free_symbols:
+    joined = kind(factor) is Kind.TENSOR and not HEADS.is_uniform(factor)
+    if not forced or joined or THETA in factor.free_symbols:
         return None, S.Zero
     if len(forced) < len(terms_of(rest)) and not is_scalar(factor):
         return None, S.Zero

@@ -11,7 +11,7 @@ import mpmath
 from sympy import Expr, Poly, Pow, Rational, S, Symbol, sqrt
 
 from symmem.algebra.atoms import GRAD, LR
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
@@ -84,7 +84,7 @@ def _response(method: Method) -> Expr:
     """``W(1/mu)``: the kernel's transform, times the factor between the channel and the update."""
     one = merged(method)
     (channel,) = one.channels
-    factor = collect(derivative(one.phi, {channel.symbol: S.One}) * channel.g / GRAD, method.numbers)
+    factor = collect(slope_in(one.phi, channel.symbol) * channel.g / GRAD, method.numbers)
     return factor * channel.kernel.transform(1 / MULTIPLIER)
 
 

@@ -7,7 +7,8 @@ from n-k to n-k+1 sees the iterates n-k-j, which the same series reaches with k+
 
 E_l the mean over j with the weights of channel l, divided by its normaliser.  This is mathematics.md section 4 with
 its sum over cuts carried out: cutting a flow at k and going on for j is going back k + j.  The normalisers are absorbed
-in the elementary differentials (N = D^m(normaliser_l g_l)[...]), so they do not occur.
+in the elementary differentials (N = D^m(normaliser_l g_l)[...]), so they do not occur.  In a cascade a branch carries
+branches nu_i, whose means stand under the mean too: ``mu_k(nu) = E_l[ prod a_{k+j}(t_i) prod mu_{k+j}(nu_i) ]``.
 
 Polynomials in k are held by their coefficients over the binomials C(k, j), where each kernel takes its mean by itself,
 and a sum over k is a shift.  All numbers are integer polynomials in the kernels' generators.
@@ -78,16 +79,21 @@ class Coefficients:
         for trees in by_size:
             for tree in trees:
                 checkpoint("the recursion over the trees")
-                factors = []
-                for branch in tree.branches:
-                    if branch not in means:
-                        product = self._product([positions[child] for child in branch.children])
-                        means[branch] = self.mean(branch.label, product)
-                    factors.append(means[branch])
+                factors = [self._mean(branch, positions, means) for branch in tree.branches]
                 increment = self._product(factors) if factors else [self.one]
                 increments[tree] = increment
                 positions[tree] = self._summed(increment)
         return increments
+
+    def _mean(
+        self, branch: Branch, positions: dict[Tree, Binomials], means: dict[Branch, Binomials]
+    ) -> Binomials:
+        """``mu_k`` of a branch: what its channel makes of the product of all that stands on it."""
+        if branch not in means:
+            factors = [positions[child] for child in branch.children]
+            factors += [self._mean(inner, positions, means) for inner in branch.branches]
+            means[branch] = self.mean(branch.label, self._product(factors))
+        return means[branch]
 
     def _summed(self, increment: Binomials) -> Binomials:
         """``a_k = sum_{i=1..k} q_i``: over the binomials ``a_j = q_j + q_{j-1}``, ``a_0 = 0``."""

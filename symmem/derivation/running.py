@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sympy import Expr, Symbol
 
-from symmem.algebra.atoms import GRAD, STEP, THETA
+from symmem.algebra.atoms import GRAD, STEP, THETA, momentum_symbol
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, present
@@ -64,8 +64,11 @@ def running_form(method: Method) -> RunningForm:
         value = free_name(f"x{position}", method)
         share = named(f"share{position}", field.tidy(real.C[0]))
         sums.append(RunningSum(position, value, real.A[0][0], real.B[0], channel.g))
-        point[channel.symbol] = share * value
-    return RunningForm(tuple(sums), substituted(method.phi, point), tuple(scalars))
+        point[channel.symbol] = share * channel.symbol
+    # The names of the sums come last: to the algebra they are no vectors.
+    named_sums = {momentum_symbol(each.position): each.value for each in sums}
+    update = substituted(method.phi, point).xreplace(named_sums)
+    return RunningForm(tuple(sums), update, tuple(scalars))
 
 
 def remembers(channel: Channel) -> bool:

@@ -23,7 +23,7 @@ from symmem.algebra.scalars import Scalars
 from symmem.algebra.sums import definite_sum
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
-from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales
+from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales, settled_rate
 from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -56,15 +56,19 @@ def second_coefficient(method: Method) -> Expr:
 
 
 def second_shift(method: Method) -> Expr:
-    """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0."""
+    """``d_2 = sum_s {F_1 - F_1^(s) + D(F^(s) - F)[sum_{r<s} F^(r)] + (s+1) DF[F - F^(s)]}``, all at theta_0.
+
+    Under a schedule every step has its rate: ``rate(s) F^(s)`` and ``rate(s) F_1^(s)`` in their places.
+    """
     scalars = method.numbers
     series = expansion(method, 2)
-    limit, first = series.memoryless(0), series.memoryless(1)
-    past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
+    settled, rate = settled_rate(method), method.rate_at(PAST)
+    limit, first = settled * series.memoryless(0), settled**2 * series.memoryless(1)
+    past = rate * frozen_update(method, gains(method)).xreplace({STEP: PAST})
     before = _partial_sum(method, Integer(0), PAST)
     summand = [
         first,
-        -_first_coefficient(method),
+        -rate * _first_coefficient(method),
         derivative(past - limit, along(before)),
         (PAST + 1) * derivative(limit, along(limit - past)),
     ]
@@ -108,10 +112,10 @@ def _first_coefficient(method: Method) -> Expr:
 
 
 def _drift(method: Method) -> Expr:
-    """``F_1^(s) + DF^(s)[R(s)]``."""
+    """``rate(s) (F_1^(s) + DF^(s)[R(s)])``."""
     past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
     rest = _partial_sum(method, PAST, STEP)
-    return _first_coefficient(method) + derivative(past, along(rest))
+    return method.rate_at(PAST) * (_first_coefficient(method) + derivative(past, along(rest)))
 
 
 def _curvature(g: Expr, method: Method) -> Expr:

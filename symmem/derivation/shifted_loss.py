@@ -11,7 +11,7 @@ from dataclasses import replace
 from sympy import Expr, Rational, S
 
 from symmem.algebra.atoms import GRAD, LOSS, THETA, contraction, is_contraction, is_scalar, total
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.heads import HEADS
 from symmem.algebra.passes import collect
 from symmem.method.merging import merged
@@ -22,10 +22,10 @@ def coupled_decay(method: Method) -> Expr:
     """The scalar lambda with which every g that sees the gradient depends on ``grad + lambda theta`` alone; or 0."""
     found = set()
     for channel in merged(method).channels:
-        along_gradient = derivative(channel.g, {GRAD: S.One})
+        along_gradient = slope_in(channel.g, GRAD)
         if along_gradient == 0:
             continue
-        ratio = collect(derivative(channel.g, {THETA: S.One}) / along_gradient, method.numbers)
+        ratio = collect(slope_in(channel.g, THETA) / along_gradient, method.numbers)
         found.add(ratio)
     shift = found.pop() if len(found) == 1 else S.Zero
     return shift if is_scalar(shift) else S.Zero

@@ -53,11 +53,17 @@ def singular_step(method: Method, order: int) -> Missing | None:
     if found is not None:
         return found
     for step in sorted(_steps_of_zero_gains(method)):
-        values = tuple(gain.xreplace({STEP: Integer(step)}) for gain in gains(method))
-        if not is_finite(frozen_update(method, values)):
+        if not is_finite(_update_at(method, step)):
             phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
             return Missing(Sentence.of(*phi, f" has no value at step n = {step}, where a b is 0"), (_EPS,))
     return None
+
+
+def _update_at(method: Method, step: int) -> Expr:
+    """``F^(n)`` at n = ``step``; a zero is put into Phi before anything is collected."""
+    if method.is_cascade:
+        return frozen_update(method, gains(method)).xreplace({STEP: Integer(step)})
+    return frozen_update(method, tuple(gain.xreplace({STEP: Integer(step)}) for gain in gains(method)))
 
 
 @lru_cache(maxsize=256)
@@ -73,11 +79,16 @@ def _singular(method: Method, order: int, values: Gains, where: str) -> Missing 
     phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
     if not is_finite(frozen_update(method, values)):
         return Missing(Sentence.of(*phi, f" is singular {where}"), (_EPS,))
-    for rough in rough_parts(method.phi, order):
-        rooted = rough.roughness in (Roughness.ROOT, Roughness.SINGULAR)
-        if rooted and at_frozen_point(rough.inner, method, values) == 0:
-            words = (" contains ", rough.part, ", which is not differentiable ", where, ": ", rough.inner)
-            return Missing(Sentence.of(*phi[:2], *words, " is 0 there, whatever the gradient"), (_EPS,))
+    named: list[tuple[tuple[str | Named, ...], Expr]] = [(phi[:2], method.phi)]
+    for position, channel in enumerate(method.channels, start=1):
+        if method.read_by(channel):
+            named.append(((f"{method.name}: g of momentum {position}",), channel.g))
+    for name, expression in named:
+        for rough in rough_parts(expression, order):
+            rooted = rough.roughness in (Roughness.ROOT, Roughness.SINGULAR)
+            if rooted and at_frozen_point(rough.inner, method, values) == 0:
+                words = (" contains ", rough.part, ", which is not differentiable ", where, ": ", rough.inner)
+                return Missing(Sentence.of(*name, *words, " is 0 there, whatever the gradient"), (_EPS,))
     return None
 
 

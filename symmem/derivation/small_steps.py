@@ -11,24 +11,23 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Pow, Rational
 
-from symmem.algebra.atoms import GRAD, LR, THETA, is_scalar, slot
-from symmem.algebra.directional import along, derivative
+from symmem.algebra.atoms import LR, is_scalar
+from symmem.algebra.directional import derivative
 from symmem.algebra.results import Assumption, Sentence
 from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.paths import paths
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import rough_parts
 from symmem.method.method import Method
 
-WAY = slot(0)
-"""The direction in which the past lies."""
-
 
 def small_steps(method: Method, order: int) -> Iterator[Assumption]:
-    """One sentence for each part of Phi whose frozen value has lost the gradient."""
+    """One sentence for each part of Phi, or of a g that reads others, whose frozen value has lost the gradient."""
     if singular_limit(method, order) is not None:
         return
-    for rough in rough_parts(method.phi, order):
-        seen = [c for c in method.channels if rough.inner.has(c.symbol) and c.g.has(GRAD, THETA)]
+    readers = [channel.g for channel in method.channels if method.read_by(channel)]
+    for rough in (each for part in (method.phi, *readers) for each in rough_parts(part, order)):
+        seen = [c for c in method.channels if rough.inner.has(c.symbol) and paths(method, c)]
         left = at_frozen_point(rough.inner, method, limit_gains(method))
         if not seen or not is_scalar(left) or left == 0:
             continue
@@ -45,11 +44,12 @@ def small_steps(method: Method, order: int) -> Iterator[Assumption]:
 
 
 def _first_order(inner: Expr, method: Method) -> Expr:
-    """What is O(h) in the inner expression: each channel lies ``f_1 Dg[way]`` from its frozen value."""
+    """What is O(h) in the inner expression: along each path a channel lies ``f_1 slope`` from its frozen value."""
     moved = [
-        derivative(inner, {c.symbol: c.kernel.factorial_moment(1) * derivative(c.g, along(WAY))})
+        derivative(inner, {c.symbol: path.kernel.factorial_moment(1) * path.slope})
         for c in method.channels
         if inner.has(c.symbol)
+        for path in paths(method, c)
     ]
     return at_frozen_point(Add(*moved), method, limit_gains(method))
 

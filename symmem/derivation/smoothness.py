@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sqrt
 
-from symmem.algebra.atoms import is_scalar
+from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, moves_with_theta
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
 from symmem.algebra.intervals import BETWEEN_POLES
@@ -84,7 +84,7 @@ def rough_parts(expression: Expr, order: int) -> Iterator[RoughPart]:
     pending = [expression]
     while pending:
         part = pending.pop()
-        rough = None if is_scalar(part) else _rough(part)
+        rough = None if is_scalar(part) and not moves_with_theta(part) else _rough(part)
         if rough is not None and _is_smooth_power(rough, order):
             rough = None
         if rough is not None:
@@ -133,6 +133,11 @@ def _is_safe(rough: RoughPart, method: Method, ranges: Ranges) -> bool:
     return is_nonzero(frozen, ranges)
 
 
+def _joins_entries(inner: Expr) -> bool:
+    """Whether its root fails for a whole tensor at once, and not entry by entry."""
+    return kind(inner) is Kind.TENSOR or inner.has(TOTAL)
+
+
 def _problem(rough: RoughPart) -> tuple[Part, ...]:
     """What fails, and what to use instead."""
     x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
@@ -143,6 +148,10 @@ def _problem(rough: RoughPart) -> tuple[Part, ...]:
     if rough.roughness is Roughness.POLES:
         words = " is 0; keep its argument between two poles, e.g. with a tanh"
         return ("is singular where ", cos(inner), words)
+    if rough.roughness is Roughness.RANK:
+        return ("is smooth where ", inner, " has full rank")
+    if _joins_entries(inner) and rough.roughness is Roughness.ROOT:
+        return ("is not differentiable where ", inner, " is 0; keep it away from 0, e.g. with an ", eps)
     if rough.roughness is Roughness.KINK:
         return ("has a kink where its argument is 0; use ", sqrt(x**2 + eps))
     return (

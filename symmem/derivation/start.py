@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from sympy import Add, Expr, S, Sum, oo
+from sympy import Add, Expr, Integer, Max, Min, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
+from symmem.algebra.late_form import late_form
 from symmem.algebra.limits import known_limit, scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
@@ -17,17 +18,25 @@ from symmem.algebra.results import Advice, Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.settling import settles
 from symmem.algebra.sums import in_vanishing_powers
-from symmem.derivation.gains import frozen_update, gains, limit_gains, unsettled
+from symmem.derivation.gains import (
+    frozen_update,
+    gains,
+    is_steady,
+    is_steady_step,
+    limit_gains,
+    settled_rate,
+    unsettled,
+)
 from symmem.derivation.history import past_terms
 from symmem.method.method import Method
 
 
 def shift(method: Method) -> Expr:
-    """``d_1``, all at theta_0; 0 where no gain depends on the step (bias correction)."""
-    if method.is_settled:
+    """``d_1``, all at theta_0; 0 where the step does not depend on n (bias correction, degree 0)."""
+    if is_steady_step(method):
         return S.Zero
     scalars = method.numbers
-    remaining = [frozen_update(method, limit_gains(method))]
+    remaining = [settled_rate(method) * frozen_update(method, limit_gains(method))]
     closed, open_ = [], []
     for term in past_terms(method):
         scalar, vector = split_scalar(term)
@@ -47,6 +56,10 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
     """``sum_{s>=0} (settled - scalar(s))`` for a scalar that settles exponentially fast."""
     if PAST not in scalar.free_symbols:
         return S.Zero
+    late = late_form(scalar, PAST) if scalar.has(Min, Max) else None
+    if late is not None:
+        early = [(late[0] - scalar).xreplace({PAST: Integer(step)}) for step in range(late[1])]
+        return Add(_summed(late[0], settled, scalars), *early)
     pieces = scalars.pieces(scalar)
     if pieces is None:
         return Sum(settled - scalar, (PAST, 0, oo))
@@ -64,13 +77,21 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
 def unsummable(method: Method) -> Missing | None:
     """Why there is no shift: it exists where every gain settles exponentially fast; ``1/(n+1)`` does not."""
     missing = unsettled(method)
-    if missing is not None or method.is_settled:
+    if missing is not None or is_steady_step(method):
         return missing
     scalars = method.numbers
+    limit = partial(known_limit, scalars=scalars)
+    if method.rate is not None and isinstance(method.rate.settled, Missing):
+        return method.rate.settled
+    if method.rate is not None and not settles(method.rate.factor, STEP, method.ranges, limit):
+        words = " is not known to settle exponentially fast, so the limit form has no start-up shift"
+        return Missing(Sentence.of(f"{method.name}: the rate ", method.rate.factor, words), (Advice.FINITE,))
+    if is_steady(method):
+        return None
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
         difference = scalars.field.read(now - settled)
         decays = None if difference is None else _decays(difference, scalars)
-        if decays or settles(now, STEP, method.ranges, partial(known_limit, scalars=scalars)):
+        if decays or settles(now, STEP, method.ranges, limit):
             continue
         place = f"{method.name}: momentum {position}: the gain "
         verb = " is not known to" if decays is None else " does not"

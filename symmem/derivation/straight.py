@@ -23,7 +23,7 @@ from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Named, Sentence
-from symmem.derivation.gains import frozen_update, gains, limit_gains
+from symmem.derivation.gains import frozen_update, gains, limit_gains, settled_rate
 from symmem.derivation.history import past_sum
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
@@ -38,7 +38,10 @@ EXPANSION = Sentence.of("take the expansion, F + M")
 
 def without_line(method: Method) -> Missing | None:
     """Why a channel has no line: its weights may add up to ``sum_k k c(n, k) = 0``; None where all have one."""
-    if method.is_settled:
+    if method.is_cascade:
+        words = "a g reads momentum variables, whose values along a straight line are not known"
+        return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
+    if method.is_even:
         return None  # V = F needs no denominator
     for channel in remembering(method):
         if not channel.kernel.remembered.shape.has_one_sign(method.ranges):
@@ -49,7 +52,7 @@ def without_line(method: Method) -> Missing | None:
 
 def keeps_bounds(method: Method) -> bool:
     """Whether all channels see one line, so that F_straight is Phi of a real history and has Phi's own bounds."""
-    return method.is_settled or len({channel.kernel.shape for channel in remembering(method)}) < 2
+    return method.is_even or len({channel.kernel.shape for channel in remembering(method)}) < 2
 
 
 def is_expansion(method: Method) -> bool:
@@ -82,8 +85,8 @@ def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
     update, tidy = frozen_update(method, gains(method)), method.numbers.tidy
 
     def line(kernel: Kernel) -> _Line:
-        if method.is_settled:
-            return _Line(update)
+        if method.is_even:
+            return _Line(method.rate_at(STEP) * update)
         shape = kernel.remembered.shape
         return _Line(past_sum(method, shape), inverse(tidy(shape.power_moment(STEP, 1))))
 
@@ -96,7 +99,7 @@ def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
 @lru_cache(maxsize=64)
 def straight_limit(method: Method) -> Expr:
     """``F_straight`` for n -> infinity, where every line has the velocity F."""
-    line = _Line(frozen_update(method, limit_gains(method)))
+    line = _Line(settled_rate(method) * frozen_update(method, limit_gains(method)))
 
     def moment(kernel: Kernel, power: int) -> Expr:
         return method.numbers.tidy(limit_moment(kernel, power))

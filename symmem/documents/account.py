@@ -29,6 +29,7 @@ from symmem.documents.parts import (
     Limit,
     ModifiedEquation,
     Part,
+    Schedule,
     StartShift,
     StraightLine,
 )
@@ -56,6 +57,7 @@ class Account:
     order: int
     at: At
     iteration: Iteration | None = None
+    schedule: Schedule | None = None
     limit: Limit | Missing | None = None
     straight: StraightLine | None = None
     modified_loss: ModifiedLoss | Obstruction | Missing | None = None
@@ -88,6 +90,7 @@ def account_of(
         derivation.order,
         at,
         iteration=when(Part.ITERATION, lambda: _iteration(derivation, at)),
+        schedule=when(Part.SCHEDULE, lambda: _schedule(derivation)),
         limit=when(Part.LIMIT, lambda: _limit(derivation, at)),
         straight=when(Part.STRAIGHT, lambda: _straight(derivation, at)),
         modified_loss=loss,
@@ -137,6 +140,11 @@ def _at_step(derivation: Derivation, step: int) -> MemorylessIteration | Missing
         ways = (Sentence.of("take a smaller step"), Sentence.of("leave the betas symbolic"), Advice.LIMIT)
         return Missing(Sentence.of(reason), ways)
     return derivation.at(step)
+
+
+def _schedule(derivation: Derivation) -> Schedule | None:
+    rate, slow = derivation.method.rate, derivation.slow_limit
+    return None if rate is None or slow is None else Schedule(rate.factor, rate.settled, slow)
 
 
 def _limit(derivation: Derivation, at: At) -> Limit | Missing:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.columns import table, wrapped
+from symmem.documents.scheduled import rate
 from symmem.documents.text_writer import TextWriter
 from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
 from symmem.notation.decimals import decimal, shown
 from symmem.notation.declared_latex import unicode_of
-from symmem.notation.statement import Letter
+from symmem.notation.statement import Letter, N
 from symmem.notation.writable import Writable
 
 
@@ -17,6 +18,8 @@ def declaration_lines(optimizer: Optimizer, writer: TextWriter) -> list[str]:
     reference = f" ({optimizer.reference})" if optimizer.reference else ""
     lines = writer.heading(f"{optimizer.title}{reference}")
     lines += writer.prose((step(optimizer),), "    ", "      ")
+    if optimizer.schedule is not None:
+        lines += writer.formula(shown(optimizer.schedule), f"    {writer.flat(rate(N))} = ")
     lines += writer.formula(shown(optimizer.phi), f"    {writer.flat(PHI)} = ")
     lines += writer.prose((MEMORY, ", with"), "    ", "      ")
     lines += _variables(optimizer, writer)

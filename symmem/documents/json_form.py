@@ -15,8 +15,16 @@ from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
-from symmem.documents.parts import SETTLED, Limit, ModifiedEquation, Part, StartShift, StraightLine
-from symmem.documents.spelling import Spelling
+from symmem.documents.latex_spelling import LatexSpelling
+from symmem.documents.parts import (
+    SETTLED,
+    Limit,
+    ModifiedEquation,
+    Part,
+    Schedule,
+    StartShift,
+    StraightLine,
+)
 from symmem.notation.decimals import long_integers
 
 SCHEMA = 1
@@ -39,7 +47,7 @@ def json_text(data: dict[str, Any]) -> str:
 
 def json_data(account: Account) -> dict[str, Any]:
     """The account as plain data, ready for ``json.dumps``; a part that does not exist is None."""
-    spelling = Spelling.of(account.optimizer)
+    spelling = LatexSpelling.of(account.optimizer)
     iteration, limit, start = account.iteration, account.limit, account.start
     flow = account.modified_equation
     settled = (limit.F, limit.M) if isinstance(limit, Limit) else (None, None)
@@ -63,18 +71,20 @@ def json_data(account: Account) -> dict[str, Any]:
         "conclusions": [str(each) for each in account.conclusions],
         "unknown": [str(each) for each in account.unknown],
     }
+    if account.schedule is not None:
+        data["schedule"] = _schedule(account.schedule, spelling)
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)
     return data
 
 
-def expression_data(expression: Expr, spelling: Spelling) -> dict[str, str]:
+def expression_data(expression: Expr, spelling: LatexSpelling) -> dict[str, str]:
     """An expression as SymPy prints it, and as LaTeX."""
     with long_integers():
         return {"sympy": str(expression), "latex": spelling.latex(expression)}
 
 
-def loss_data(loss: ModifiedLoss | Obstruction | Missing | None, spelling: Spelling) -> dict[str, Any]:
+def loss_data(loss: ModifiedLoss | Obstruction | Missing | None, spelling: LatexSpelling) -> dict[str, Any]:
     """The modified loss, or what prevents it."""
     if isinstance(loss, ModifiedLoss):
         return {
@@ -100,7 +110,7 @@ def loss_data(loss: ModifiedLoss | Obstruction | Missing | None, spelling: Spell
 
 
 def map_loss_data(
-    found: GradientMapLoss | Obstruction | Missing | None, spelling: Spelling
+    found: GradientMapLoss | Obstruction | Missing | None, spelling: LatexSpelling
 ) -> dict[str, Any] | None:
     """The loss inside the gradient map; None where there is none, or none was found."""
     if not isinstance(found, GradientMapLoss):
@@ -131,22 +141,37 @@ def _witness(found: Witness | None) -> dict[str, Any] | None:
     }
 
 
-def _straight(line: StraightLine | None, spelling: Spelling) -> dict[str, Any] | None:
+def _straight(line: StraightLine | None, spelling: LatexSpelling) -> dict[str, Any] | None:
     if line is None:
         return None
     update, limit = _one(line.update, spelling), _one(line.limit, spelling)
     return {"update": update, "limit": limit, "keeps_bounds": line.keeps_bounds}
 
 
-def _one(expression: Expr | Missing | None, spelling: Spelling) -> dict[str, str] | None:
+def _one(expression: Expr | Missing | None, spelling: LatexSpelling) -> dict[str, str] | None:
     return expression_data(expression, spelling) if isinstance(expression, Expr) else None
 
 
-def _all(expressions: Iterable[Expr], spelling: Spelling) -> list[dict[str, str]]:
+def _all(expressions: Iterable[Expr], spelling: LatexSpelling) -> list[dict[str, str]]:
     return [expression_data(expression, spelling) for expression in expressions]
 
 
-def _quadratic(summed: Quadratic, spelling: Spelling) -> dict[str, Any]:
+def _schedule(found: Schedule, spelling: LatexSpelling) -> dict[str, Any]:
+    """The rate, its limit, and the limit of many steps in which the rate is a symbol."""
+    slow = None if isinstance(found.slow, Missing) else found.slow
+    return {
+        "rate": expression_data(found.rate, spelling),
+        "settled": _one(found.settled, spelling),
+        "slow": slow
+        and {
+            "memoryless": expression_data(slow.F, spelling),
+            "correction": _one(slow.M, spelling),
+            "leading": expression_data(slow.leading, spelling),
+        },
+    }
+
+
+def _quadratic(summed: Quadratic, spelling: LatexSpelling) -> dict[str, Any]:
     return {
         "equation": expression_data(summed.equation, spelling),
         "root": _one(summed.root, spelling),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.account import Account
+from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose
+from symmem.documents.scheduled import rate
 from symmem.documents.section import Section
 from symmem.documents.sections import coefficients_section, iteration_section, stated_sections
-from symmem.documents.spelling import Spelling
 from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation import html
@@ -22,7 +23,7 @@ PARTS = frozenset((Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Par
 
 def account_html(account: Account) -> str:
     """The iteration at step n and in the limit, modified losses, and the three lists; what is missing says why."""
-    spelling = Spelling.of(account.optimizer)
+    spelling = LatexSpelling.of(account.optimizer)
     parts = (
         iteration_section(account),
         coefficients_section(account),
@@ -36,7 +37,7 @@ def account_html(account: Account) -> str:
 
 def account_latex(account: Account) -> str:
     """The memoryless iteration in the limit."""
-    spelling = Spelling.of(account.optimizer)
+    spelling = LatexSpelling.of(account.optimizer)
     values = account.limit.coefficients if isinstance(account.limit, Limit) else ()
     labels = (spelling.latex(Indexed(Letter("F"), Number(j))) for j in range(len(values)))
     return _aligned(
@@ -46,7 +47,7 @@ def account_latex(account: Account) -> str:
 
 def optimizer_html(optimizer: Optimizer) -> str:
     """Phi and the table of the momentum variables."""
-    spelling = Spelling.of(optimizer)
+    spelling = LatexSpelling.of(optimizer)
 
     def cell(written: Writable) -> html.Words:
         return [html.Mathematics(spelling.latex(written))]
@@ -56,7 +57,8 @@ def optimizer_html(optimizer: Optimizer) -> str:
         for name, variable in zip(momenta(optimizer), optimizer.momentum, strict=True)
     ]
     update = step(optimizer)
-    equations = [(update.left, update.right), (PHI, optimizer.phi)]
+    scheduled = [] if optimizer.schedule is None else [(rate(N), optimizer.schedule)]
+    equations = [(update.left, update.right), *scheduled, (PHI, optimizer.phi)]
     written = [(spelling.latex(left), spelling.latex(right)) for left, right in equations]
     heads = [MEMORY, Letter("g"), Letter("beta"), Letter("b")]
     parts = [html.display(written), html.table([cell(head) for head in heads], rows)]
@@ -66,8 +68,10 @@ def optimizer_html(optimizer: Optimizer) -> str:
 
 def optimizer_latex(optimizer: Optimizer) -> str:
     """Phi and the momentum variables."""
-    spelling = Spelling.of(optimizer)
+    spelling = LatexSpelling.of(optimizer)
     lines = [rf"{spelling.latex(PHI)} &= {spelling.latex(optimizer.phi)}"]
+    if optimizer.schedule is not None:
+        lines.insert(0, rf"{spelling.latex(rate(N))} &= {spelling.latex(optimizer.schedule)}")
     for name, m in zip(momenta(optimizer), optimizer.momentum, strict=True):
         summed = m.beta != 0
         kernel = rf"\sum_{{k=0}}^{{n}} ({spelling.latex(m.beta)})^{{k}} " if summed else ""
@@ -78,7 +82,7 @@ def optimizer_latex(optimizer: Optimizer) -> str:
     return _aligned(lines)
 
 
-def _section(section: Section, spelling: Spelling) -> str:
+def _section(section: Section, spelling: LatexSpelling) -> str:
     equations = [
         (spelling.latex(equation.label), spelling.latex(equation.value)) for equation in section.equations
     ]
@@ -87,7 +91,7 @@ def _section(section: Section, spelling: Spelling) -> str:
     return caption + (html.display(equations) if equations else "") + "".join(notes)
 
 
-def _written(prose: Prose, spelling: Spelling) -> html.Words:
+def _written(prose: Prose, spelling: LatexSpelling) -> html.Words:
     return [part if isinstance(part, str) else html.Mathematics(spelling.latex(part)) for part in prose]
 
 

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from sympy import Expr
 
 from symmem.algebra.results import Missing, Sentence
+from symmem.derivation.scheduled import SlowLimit
 from symmem.derivation.steps import Steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.records import record
@@ -16,6 +17,7 @@ class Part(Enum):
     """What an account may hold."""
 
     ITERATION = auto()
+    SCHEDULE = auto()
     LIMIT = auto()
     STRAIGHT = auto()
     LOSS = auto()
@@ -28,7 +30,17 @@ class Part(Enum):
     LEMMA = auto()
 
 
-SETTLED = frozenset((Part.LIMIT, Part.STRAIGHT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START))
+SETTLED = frozenset(
+    (
+        Part.SCHEDULE,
+        Part.LIMIT,
+        Part.STRAIGHT,
+        Part.LOSS,
+        Part.GRADIENT_MAP,
+        Part.EQUATION,
+        Part.START,
+    )
+)
 """What belongs to the limit of many steps."""
 
 
@@ -51,6 +63,15 @@ class Limit:
     def F(self) -> Expr:
         """``F_0``."""
         return self.coefficients[0]
+
+
+@record(frozen=True)
+class Schedule:
+    """The learning rate at step n is ``h rate(n)``: its limit, and the limit of many steps with it as a symbol."""
+
+    rate: Expr
+    settled: Expr | Missing
+    slow: SlowLimit | Missing
 
 
 @record(frozen=True)

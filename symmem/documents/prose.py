@@ -51,27 +51,29 @@ def stated(record: Assumption | Conclusion | Unknown) -> Prose:
     return (*(("warning: ",) if warned else ()), *record.sentence.parts)
 
 
-def step_of(inside: Formula) -> Formula:
-    """``theta <- theta - h inside``."""
-    return Assignment(THETA, difference(THETA, times(H, inside)))
+def step_of(inside: Formula, front: Formula = H) -> Formula:
+    """``theta <- theta - h inside``; under a schedule the ``front`` has its rate."""
+    return Assignment(THETA, difference(THETA, times(front, inside)))
 
 
-def bracketed_step(*parts: Formula) -> Formula:
+def bracketed_step(*parts: Formula, front: Formula = H) -> Formula:
     """``theta <- theta - h [F + M]``."""
-    return step_of(Bracketed(added(*parts)))
+    return step_of(Bracketed(added(*parts)), front)
 
 
-def map_step(found: GradientMapLoss, names: dict[str, str]) -> Formula:
+def map_step(found: GradientMapLoss, names: dict[str, str], front: Formula = H) -> Formula:
     """``theta <- theta - h grad Psi(grad L^)``, with the decay in it where there is one."""
     descent = Applied(Gradient(Letter("Psi")), (Gradient(Letter("map loss")),))
     if found.map.decay == 0:
-        return step_of(descent)
-    return step_of(added(descent, formula_of(shown(found.map.decay * THETA_SYMBOL), names, {})))
+        return step_of(descent, front)
+    inside = added(descent, formula_of(shown(found.map.decay * THETA_SYMBOL), names, {}))
+    return step_of(Bracketed(inside) if front != H else inside, front)
 
 
-def loss_step(loss: ModifiedLoss, names: dict[str, str]) -> Formula:
+def loss_step(loss: ModifiedLoss, names: dict[str, str], front: Formula = H) -> Formula:
     """``theta <- theta - h P grad L~``, with the decay in it where there is one."""
     descent = times(Letter("P"), Gradient(Letter("modified loss")))
     if loss.decay == 0:
-        return step_of(descent)
-    return step_of(added(descent, formula_of(shown(loss.decay * THETA_SYMBOL), names, {})))
+        return step_of(descent, front)
+    inside = added(descent, formula_of(shown(loss.decay * THETA_SYMBOL), names, {}))
+    return step_of(Bracketed(inside) if front != H else inside, front)

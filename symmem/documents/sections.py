@@ -13,11 +13,12 @@ from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, bracketed_step, stated
+from symmem.documents.scheduled import front, settled_front, slow_section
 from symmem.documents.section import Equation, Section, absent, equations
 from symmem.documents.straight_line import straight_section
 from symmem.documents.verdict_prose import flow_prose
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
-from symmem.notation.decimals import number_formula
+from symmem.notation.decimals import number_formula, shown
 from symmem.notation.formula import Absolute, Atom, Fraction, Number
 from symmem.notation.statement import (
     ZERO,
@@ -48,6 +49,7 @@ def sections(account: Account) -> tuple[Section, ...]:
     found = (
         iteration_section(account),
         limit_section(account),
+        slow_section(account.schedule),
         straight_section(account),
         loss_section(account),
         gradient_map_section(account),
@@ -77,7 +79,9 @@ def iteration_section(account: Account) -> Section | None:
     if isinstance(iteration.F, Missing) or isinstance(iteration.M, Missing):
         return absent(title, iteration.F if isinstance(iteration.F, Missing) else iteration.M)
     step = Number(at) if isinstance(at, int) else N
-    lead = (bracketed_step(F, M), ", where ", M, " is the correction of memory.")
+    optimizer = account.optimizer
+    before = settled_front(account.schedule, optimizer) if at == "limit" else front(optimizer, step)
+    lead = (bracketed_step(F, M, front=before), ", where ", M, " is the correction of memory.")
     return Section(title, lead, equations((AtStep(F, step), iteration.F), (AtStep(M, step), iteration.M)))
 
 
@@ -89,7 +93,8 @@ def limit_section(account: Account) -> Section | None:
     if account.order > 1:
         return coefficients_section(account)
     settled = Atom("oo")
-    return Section(title, (), equations((AtStep(F, settled), limit.F), (AtStep(M, settled), limit.M)))
+    rows = equations((AtStep(F, settled), limit.F), (AtStep(M, settled), limit.M))
+    return Section(title, _rated(account), rows)
 
 
 def coefficients_section(account: Account) -> Section | None:
@@ -97,8 +102,18 @@ def coefficients_section(account: Account) -> Section | None:
     title, limit = "Limit of many steps", account.limit
     if not isinstance(limit, Limit):
         return limit if limit is None else absent(title, limit)
-    lead = (bracketed_step(series("F", range(len(limit.coefficients)))), ".")
+    before = settled_front(account.schedule, account.optimizer)
+    lead = (bracketed_step(series("F", range(len(limit.coefficients))), front=before), ".")
     return Section(title, lead, _numbered("F", limit.coefficients))
+
+
+def _rated(account: Account) -> Prose:
+    """Under a schedule: what the rate tends to, and the step with it."""
+    schedule = account.schedule
+    if schedule is None or isinstance(schedule.settled, Missing):
+        return ()
+    step = bracketed_step(F, M, front=settled_front(schedule, account.optimizer))
+    return ("The rate tends to ", shown(schedule.settled), ": ", step, ".")
 
 
 def _equation_section(flow: ModifiedEquation | Missing | None) -> Section | None:
@@ -117,7 +132,7 @@ def _start_section(start: StartShift | Missing | None) -> Section | None:
     if not isinstance(start, StartShift):
         return start if start is None else absent(title, start)
     if not start.is_shifted:
-        return Section(title, ("The limit form starts at ", origin, " itself: no gain depends on ", N, "."))
+        return Section(title, ("The limit form starts at ", origin, " itself: F does not depend on ", N, "."))
     place = added(origin, series("d", range(1, len(start.shifts) + 1)))
     lead = ("The limit form starts at ", place, ", all taken at ", origin, ".")
     return Section(title, lead, _numbered("d", start.shifts, 1))

@@ -10,9 +10,10 @@ from symmem.algebra.results import Bound, Missing
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.account import Account
 from symmem.documents.prose import Prose, step_of
+from symmem.documents.scheduled import settled_front
 from symmem.documents.section import Section, absent, equations
 from symmem.notation.formula import Atom, Formula
-from symmem.notation.statement import THETA, H, Indexed, Letter, Word, added, times
+from symmem.notation.statement import THETA, Indexed, Letter, Word, added, times
 
 TITLE = "Straight-line history"
 LINE = Indexed(Letter("F"), Word("s"))
@@ -28,15 +29,16 @@ def straight_section(account: Account) -> Section | None:
         return None
     if isinstance(line.limit, Missing):
         return absent(TITLE, line.limit)
-    return Section(TITLE, lead(), equations(*rows(line.limit, account.optimizer)), notes(account))
+    return Section(TITLE, lead(account), equations(*rows(line.limit, account.optimizer)), notes(account))
 
 
-def lead() -> Prose:
+def lead(account: Account) -> Prose:
     """What it is."""
     ago, letter = Atom("k"), Letter("F")
-    place = added(THETA, times(ago, H, letter))
+    front = settled_front(account.schedule, account.optimizer)
+    place = added(THETA, times(ago, front, letter))
     return (
-        step_of(LINE),
+        step_of(LINE, front),
         " is the optimizer itself on a past that is a line: ",
         ago,
         " steps ago ",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from symmem.algebra.atoms import MOMENTUM_NAME
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.prose import Prose
+from symmem.documents.scheduled import front
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Atom, BigSum, Power
 from symmem.notation.statement import (
@@ -12,7 +13,6 @@ from symmem.notation.statement import (
     ZERO,
     Applied,
     Equality,
-    H,
     Iterate,
     Letter,
     N,
@@ -67,6 +67,6 @@ def momenta(optimizer: Optimizer) -> tuple[Atom, ...]:
 
 
 def step(optimizer: Optimizer) -> Equality:
-    """``theta_{n+1} = theta_n - h Phi(m_1, ..., m_L)``."""
+    """``theta_{n+1} = theta_n - h Phi(m_1, ..., m_L)``, with ``rate(n)`` behind h under a schedule."""
     update = Applied(PHI, momenta(optimizer))
-    return Equality(Iterate(added(N, ONE)), difference(Iterate(N), times(H, update)))
+    return Equality(Iterate(added(N, ONE)), difference(Iterate(N), times(front(optimizer), update)))

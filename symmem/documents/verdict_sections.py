@@ -9,6 +9,7 @@ from symmem.derivation.modified_loss import Verdict
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.prose import Prose, loss_step, map_step
+from symmem.documents.scheduled import settled_front
 from symmem.documents.section import Section, absent, equations
 from symmem.documents.verdict_prose import map_obstruction_prose, obstruction_prose, witness_prose
 from symmem.notation.formula import Atom
@@ -28,7 +29,8 @@ def loss_section(account: Account) -> Section | None:
     if not isinstance(loss, ModifiedLoss):
         return loss if loss is None else absent(title, loss)
     regime: Prose = () if loss.regime.is_exact else (", in the limit ", loss.regime)
-    lead = ("The step is ", loss_step(loss, account.optimizer.symbols), *regime, ".")
+    front = settled_front(account.schedule, account.optimizer)
+    lead = ("The step is ", loss_step(loss, account.optimizer.symbols, front), *regime, ".")
     rows = equations((MODIFIED, loss.potential), (Letter("P"), loss.preconditioner))
     remarks: list[Prose] = []
     if loss.rate is not None:
@@ -48,7 +50,8 @@ def gradient_map_section(account: Account) -> Section | None:
         return Section(TITLE, map_obstruction_prose(found), (), notes)
     if not isinstance(found, GradientMapLoss):
         return None
-    step = map_step(found, account.optimizer.symbols)
+    front = settled_front(account.schedule, account.optimizer)
+    step = map_step(found, account.optimizer.symbols, front)
     lead = (
         "The step is ",
         step,

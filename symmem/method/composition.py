@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from math import comb
 
-from sympy import Add, Expr, Integer, Sum, Symbol
+from sympy import Add, Expr, Integer, Max, Min, Symbol
 
 from symmem.algebra.atoms import AGO, PAST, STEP
-from symmem.algebra.exponential import exponential_field
-from symmem.algebra.factored import write
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
-from symmem.algebra.sums import definite_sum
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation, in_series
+from symmem.method.sums import added, reached
 from symmem.records import record
 
 
@@ -89,33 +86,54 @@ class Composition(Kernel):
 
     def weight(self, n: Expr, k: Expr) -> Expr:
         """``sum_{r=p..n} c1(n, n-r) c2(r, r-p)`` with ``p = n - k``."""
+        at, p = self.outer.looks_at(n), n - k
+        if at is not None:
+            return self.outer.gain(n) * reached(at - p) * self.inner.weight(at, Max(at - p, 0))
         r = self._looked
         summand = self.outer.weight(STEP, STEP - r) * self.inner.weight(r, r - PAST)
-        return _added(summand, r, PAST, STEP, {STEP: n, PAST: n - k})
+        return added(summand, r, PAST, STEP, {STEP: n, PAST: n - k})
 
     def gain(self, n: Expr) -> Expr:
         """``sum_{r=0..n} c1(n, n-r) gain2(r)``."""
-        r = self._looked
-        summand = self.outer.weight(STEP, STEP - r) * self.inner.gain(r)
-        return _added(summand, r, Integer(0), STEP, {STEP: n})
+        return self.outer.looked(self.inner.gain, n, self._looked)
 
     def tail(self, n: Expr, s: Expr) -> Expr:
         """The outer kernel sees the step from theta_s wherever it looks later; up to s it has the whole inner gain.
 
         ``sum_{r=s+1..n} c1(n, n-r) tail2(r, s) + sum_{r=0..s} c1(n, n-r) gain2(r)``
         """
+        at = self.outer.looks_at(n)
+        if at is not None:
+            later, earlier = reached(at - s - 1), reached(s - at)
+            whole = later * self.inner.tail(at, Min(s, at)) + earlier * self.inner.gain(at)
+            return self.outer.gain(n) * whole
+        until = self.inner.seen_until(n, s)
+        if until is not None:
+            return self.inner.gain(n) * self.outer.tail(n, until)
         r = self._looked
         seen = self.outer.weight(STEP, STEP - r)
         values = {STEP: n, PAST: s}
-        later = _added(seen * self.inner.tail(r, PAST), r, PAST + 1, STEP, values)
-        return later + _added(seen * self.inner.gain(r), r, Integer(0), PAST, values)
+        later = added(seen * self.inner.tail(r, PAST), r, PAST + 1, STEP, values)
+        return later + added(seen * self.inner.gain(r), r, Integer(0), PAST, values)
 
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{r=0..n} c1(n, n-r) sum_l C(j, l) (n-r)^(j-l) moment2_l(r)``."""
+        at = self.outer.looks_at(n)
+        if at is not None:
+            parts = [comb(j, m) * (n - at) ** (j - m) * self.inner.power_moment(at, m) for m in range(j + 1)]
+            return self.outer.gain(n) * Add(*parts)
         r = self._looked
-        parts = [comb(j, m) * (STEP - r) ** (j - m) * self.inner.power_moment(r, m) for m in range(j + 1)]
-        summand = self.outer.weight(STEP, STEP - r) * Add(*parts)
-        return _added(summand, r, Integer(0), STEP, {STEP: n})
+        # One sum for each power: those that close are closed.
+        sums = []
+        for m in range(j + 1):
+            seen = comb(j, m) * (STEP - r) ** (j - m) * self.inner.power_moment(r, m)
+            sums.append(added(self.outer.weight(STEP, STEP - r) * seen, r, Integer(0), STEP, {STEP: n}))
+        return Add(*sums)
+
+    def looked(self, value: Callable[[Expr], Expr], n: Expr, index: Symbol) -> Expr:
+        """The outer kernel looks at what the inner one makes of the values."""
+        deeper = Symbol(f"{index.name}{self.depth}")
+        return self.outer.looked(lambda r: self.inner.looked(value, r, deeper), n, index)
 
     def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
         """The outer kernel looks i steps back, the inner one j further: ``value(i + j)``; i has an index of its own."""
@@ -163,35 +181,3 @@ class Composition(Kernel):
     def limit_realisation(self) -> Realisation:
         """The two limit recursions in series."""
         return in_series(self.outer.limit_realisation(), self.inner.limit_realisation())
-
-
-def _added(summand: Expr, r: Symbol, first: Expr, last: Expr, values: Mapping[Symbol, Expr]) -> Expr:
-    """``sum_{r=first..last} summand(r)`` at these values of n and s: written out between numbers, closed, or a Sum."""
-    lower, upper = first.xreplace(values), last.xreplace(values)
-    if lower.is_Integer and upper.is_Integer:
-        placed = summand.xreplace(values)
-        return Add(*(placed.xreplace({r: Integer(step)}) for step in range(int(lower), int(upper) + 1)))
-    closed = _closed(summand, r, first, last)
-    whole = Sum(summand, (r, first, last)) if closed is None else closed
-    return whole.xreplace(values)
-
-
-@lru_cache(maxsize=256)
-def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
-    """``sum_{r=first..last}`` by the exact field, the difference of two sums from 0; None where it does not close."""
-    field = exponential_field([summand], (STEP, PAST, r))
-    element = field.read(summand)
-    if element is None:
-        return None
-    total = field.number(0)
-    for bound, sign in ((last + 1, 1), (first, -1)):
-        index, beyond = bound.as_coeff_Add()[::-1]
-        if index == 0:
-            continue  # an empty sum: nothing stands before r = 0
-        below = definite_sum(field, element, r, index)
-        at_index = field.read(summand.xreplace({r: index})) if beyond else field.number(0)
-        if below is None or at_index is None:
-            return None
-        part = below + at_index
-        total = total + part if sign > 0 else total - part
-    return write(field, total)

@@ -12,10 +12,12 @@ from math import comb
 
 from sympy import Expr, Integer, Max, Min, S
 
+from symmem.algebra.atoms import STEP
 from symmem.algebra.ranges import Ranges
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation
 from symmem.method.scaled import Scaled
+from symmem.method.sums import reached
 from symmem.records import record
 
 
@@ -39,6 +41,16 @@ class Delay(Scaled):
     def gain(self, n: Expr) -> Expr:
         """``factor(n)``; 0 before an empty start has passed."""
         return self.power_moment(n, 0)
+
+    def looks_at(self, n: Expr) -> Expr:
+        """``n - d``, and the first step before that."""
+        return Max(n - self.steps, 0)
+
+    def seen_until(self, n: Expr, s: Expr) -> Expr | None:
+        """``s + d``: from then on it looks at later steps."""
+        if self.starts_empty or STEP in self.factor.free_symbols:
+            return None
+        return s + 1 if self.steps == 1 else Min(n, s + self.steps)
 
     def tail(self, n: Expr, s: Expr) -> Expr:
         """1 for the last d steps; an empty start has seen nothing before n = d."""
@@ -105,8 +117,3 @@ class Delay(Scaled):
         newest = (S.One,) + (S.Zero,) * self.steps
         oldest = (S.Zero,) * self.steps + (self.factor,)
         return Realisation(shift, newest, oldest, ((S.Zero if self.starts_empty else S.One),) * size)
-
-
-def reached(lead: Expr) -> Expr:
-    """1 for an integer ``lead >= 0``, else 0; in maxima and minima, which every reader of a formula knows."""
-    return Max(0, Min(1, lead + 1))

@@ -70,6 +70,10 @@ class Geometric(Scaled):
         """``settled / (1 - decay z)``."""
         return self.limit_scale / (1 - self.decay * z)
 
+    def limit_tail(self, j: Expr) -> Expr:
+        """``settled decay^j / (1 - decay)``."""
+        return self.limit_scale * self.decay**j / (1 - self.decay)
+
     @property
     def normaliser(self) -> Expr:
         """The gain ``f_0``: what is left is ``v^j``."""

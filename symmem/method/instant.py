@@ -35,6 +35,10 @@ class Instant(Scaled):
         """``factor(n)``."""
         return self.scale(n)
 
+    def looks_at(self, n: Expr) -> Expr:
+        """n itself."""
+        return n
+
     def tail(self, n: Expr, s: Expr) -> Expr:  # noqa: ARG002
         """0: no past step is seen."""
         return S.Zero
@@ -62,6 +66,10 @@ class Instant(Scaled):
     def limit_weight(self, k: int) -> Expr:
         """``settled [k = 0]``."""
         return self.factorial_moment(k)
+
+    def limit_tail(self, j: Expr) -> Expr:  # noqa: ARG002
+        """0."""
+        return S.Zero
 
     def transform(self, z: Expr) -> Expr:  # noqa: ARG002
         """``W(z) = settled``."""

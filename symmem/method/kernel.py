@@ -12,13 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sympy import Expr, S, Sum
+from sympy import Expr, S, Sum, Symbol
 
-from symmem.algebra.atoms import AGO
+from symmem.algebra.atoms import AGO, STEP
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
 from symmem.method.realisation import Realisation, overlap_of
+from symmem.method.sums import added
 
 Number = Any
 """A polynomial with integer coefficients, a ``flint.fmpz_mpoly``: python-flint ships no types."""
@@ -81,6 +82,21 @@ class Kernel(ABC):
     def gain(self, n: Expr) -> Expr:
         """``sum_{k=0..n} c(n, k)``: what it makes of a constant history."""
 
+    def looks_at(self, n: Expr) -> Expr | None:  # noqa: ARG002
+        """The one step at which it looks, with the weight gain(n); None where it looks at many."""
+        return None
+
+    def seen_until(self, n: Expr, s: Expr) -> Expr | None:  # noqa: ARG002
+        """The last step r <= n at which it holds nothing newer than step s, with one gain at all steps; else None."""
+        return None
+
+    def looked(self, value: Callable[[Expr], Expr], n: Expr, index: Symbol) -> Expr:
+        """``sum_{r=0..n} c(n, n-r) value(r)``: what it makes of these values; ``index`` is that of a sum that stays."""
+        at = self.looks_at(n)
+        if at is not None:
+            return self.gain(n) * value(at)
+        return added(self.weight(STEP, STEP - index) * value(index), index, S.Zero, STEP, {STEP: n})
+
     @abstractmethod
     def tail(self, n: Expr, s: Expr) -> Expr:
         """``sum_{k=n-s..n} c(n, k)`` for 0 <= s < n: the weight of the step from theta_s to theta_{s+1}."""
@@ -120,6 +136,10 @@ class Kernel(ABC):
     @abstractmethod
     def limit_weight(self, k: int) -> Expr:
         """``c(k)``: the weight of the value k steps ago, in the limit."""
+
+    def limit_tail(self, j: Expr) -> Expr | None:  # noqa: ARG002
+        """``sum_{k>=j} c(k)`` for a symbol j >= 1, in the limit; None where it has no formula."""
+        return None
 
     @abstractmethod
     def realisation(self) -> Realisation:

@@ -6,6 +6,8 @@ Lion and NAdamW have such pairs; merging them leaves fewer trees and no two name
     m_l + c m_m + ... = sum_k ( c_l(n, k) + c r c_m(n, k) + ... ) g_l(theta_{n-k})
 
 Where the kernels are multiples of each other instead, ``c_m = w c_l``, the g's add up: ``g_l + c w g_m`` in one memory.
+
+In a cascade a channel that another reads stays as it is, but for one that is the same.
 """
 
 from __future__ import annotations
@@ -16,21 +18,23 @@ from functools import lru_cache
 from sympy import Expr, S, sign
 
 from symmem.algebra.atoms import STEP, is_scalar
-from symmem.algebra.directional import derivative
+from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
-from symmem.method.instant import Instant
+from symmem.method.flattening import flattened
 from symmem.method.kernel import Kernel
+from symmem.method.kernel_sum import kernel_sum
 from symmem.method.method import Channel, Method
-from symmem.method.mixture import Mixture
 
 
 @lru_cache(maxsize=256)
 def merged(method: Method) -> Method:
     """The method with as few channels as Phi tells apart."""
+    method = _without_doubles(flattened(method))
     phi = method.phi
-    free = list(method.channels)
-    channels = []
+    read = {place for channel in method.channels for place in method.read_by(channel)}
+    free = [channel for place, channel in enumerate(method.channels) if place not in read]
+    channels = [channel for place, channel in enumerate(method.channels) if place in read]
     while free:
         first = free.pop(0)
         kernels, g, others = [first.kernel], first.g, []
@@ -51,10 +55,24 @@ def merged(method: Method) -> Method:
             free.remove(other)
             phi = phi.xreplace({other.symbol: S.Zero})
         g = g if g == first.g else collect(g, method.numbers)
-        channels.append(replace(first, g=g, kernel=_sum(kernels, method.numbers)))
+        channels.append(replace(first, g=g, kernel=kernel_sum(kernels, method.numbers)))
     if len(channels) == len(method.channels):
         return method
     return replace(method, phi=phi, channels=tuple(channels))
+
+
+def _without_doubles(method: Method) -> Method:
+    """In a cascade: channels with one g and one kernel are one, by one name."""
+    if not method.is_cascade:
+        return method
+    names: dict[Expr, Expr] = {}
+    kept: dict[tuple[Expr, Kernel], Channel] = {}
+    for channel in method.channels:
+        g = channel.g.xreplace(names)
+        first = kept.setdefault((g, channel.kernel), replace(channel, g=g))
+        if first.symbol != channel.symbol:
+            names[channel.symbol] = first.symbol
+    return replace(method, phi=method.phi.xreplace(names), channels=tuple(kept.values()))
 
 
 def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr | None:
@@ -62,7 +80,7 @@ def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr
 
     The slopes tell, but for functions that jump: a sign has the slope zero and depends on its argument all the same.
     """
-    slopes = [derivative(phi, {channel.symbol: S.One}) for channel in (first, other)]
+    slopes = [slope_in(phi, channel.symbol) for channel in (first, other)]
     if 0 in slopes or first.g.is_Number:
         return None
     factor = collect(slopes[1] / slopes[0], scalars)
@@ -82,20 +100,3 @@ def _weight(first: Kernel, other: Kernel, scalars: Scalars) -> Expr | None:
         return None
     ratio = scalars.tidy(other.scale(STEP) / first.scale(STEP))
     return ratio if STEP not in ratio.free_symbols else None
-
-
-def _sum(kernels: list[Kernel], scalars: Scalars) -> Kernel:
-    """The kernels added up: those of one shape into one, those that cancel left out."""
-    parts: list[Kernel] = []
-    for kernel in kernels:
-        for position, part in enumerate(parts):
-            both = part.joined(kernel)
-            if both is not None:
-                parts[position] = both
-                break
-        else:
-            parts.append(kernel)
-    kept = [part for part in (part.tidied(scalars) for part in parts) if part.scale(STEP) != 0]
-    if not kept:
-        return Instant(factor=S.Zero)
-    return kept[0] if len(kept) == 1 else Mixture(tuple(kept))

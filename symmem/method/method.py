@@ -1,6 +1,6 @@
 """The normal form of a method with memory, between declaration and derivation (mathematics.md section 9).
 
-theta_{n+1} = theta_n - h Phi(m_1, ..., m_L),        m_l = sum_{k=0..n} c_l(n, k) g_l(theta_{n-k})
+theta_{n+1} = theta_n - h rate(n) Phi(m_1, ..., m_L),        m_l = sum_{k=0..n} c_l(n, k) g_l(theta_{n-k})
 
 In a cascade g_l reads momentum variables above it too, as they were at step n-k.
 """
@@ -10,16 +10,19 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
-from sympy import Add, Expr, S, Symbol
+from sympy import Add, Expr, Symbol
 
-from symmem.algebra.atoms import STEP, Kind, is_scalar, kind
-from symmem.algebra.directional import derivative
+from symmem.algebra.atoms import STEP, TOTAL, Kind, is_scalar, kind
+from symmem.algebra.directional import slope_in
+from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
 from symmem.declaration.interval import Interval
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter, VectorFunction
+from symmem.method.frozen import frozen_values
 from symmem.method.kernel import Kernel
 from symmem.method.numbers import scalars_of
+from symmem.method.rate import Rate, rate_at, rate_expressions
 from symmem.records import record
 
 Declared = Optimizer
@@ -53,6 +56,7 @@ class Method:
     parameters: tuple[Parameter, ...] = ()
     functions: tuple[VectorFunction, ...] = ()
     declared: Declared | None = field(default=None, compare=False, repr=False)
+    rate: Rate | None = None
 
     @classmethod
     def of(
@@ -64,10 +68,22 @@ class Method:
         parameters: tuple[Parameter, ...] = (),
         functions: tuple[VectorFunction, ...] = (),
         declared: Declared | None = None,
+        schedule: Expr | None = None,
     ) -> Method:
-        """The method with the field that its kernels ask for."""
-        numbers = scalars_of(parameters, [channel.kernel for channel in channels], phi)
-        return cls(name, phi, channels, numbers, parameters, functions, declared)
+        """The method with the field that its kernels and its schedule ask for."""
+        kernels = [channel.kernel for channel in channels]
+        numbers = scalars_of(parameters, kernels, (phi, *rate_expressions(schedule)), functions)
+        rate = None if schedule is None else Rate.of(schedule, numbers)
+        return cls(name, phi, channels, numbers, parameters, functions, declared, rate)
+
+    def rate_at(self, n: Expr) -> Expr:
+        """``rate(n)``: the learning rate at step n is ``h rate(n)``; 1 where there is no schedule."""
+        return rate_at(self.rate, n)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether neither a gain nor the rate depends on n: the past of a constant history lies on one line."""
+        return self.is_settled and (self.rate is None or self.rate.is_constant)
 
     @property
     def optimizer(self) -> Declared:
@@ -99,18 +115,25 @@ class Method:
     def is_linear(self) -> bool:
         """Is ``Phi = sum_l a_l m_l`` with scalars a_l?"""
         symbols = [channel.symbol for channel in self.channels]
-        slopes = [derivative(self.phi, {symbol: S.One}) for symbol in symbols]
+        slopes = [slope_in(self.phi, symbol) for symbol in symbols]
         # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.
         rest = self.phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))
         return all(is_scalar(slope) for slope in slopes) and rest.expand() == 0
 
     @cached_property
     def is_settled(self) -> bool:
-        """Whether no gain depends on n; then ``F^(s) = F`` for every s (bias correction)."""
-        gains = (self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels)
+        """Whether no gain depends on n; then ``F^(s) = F`` for every s (bias correction).
+
+        In a cascade: whether no frozen value does; ``(grad - m1)**2`` is 0 whatever the gain.
+        """
+        gains = [self.numbers.tidy(channel.kernel.gain(STEP)) for channel in self.channels]
+        if self.is_cascade:
+            values = frozen_values(self.channels, gains, self.numbers).values()
+            return all(STEP not in collect(value, self.numbers).free_symbols for value in values)
         return all(STEP not in gain.free_symbols for gain in gains)
 
     @cached_property
     def is_entrywise(self) -> bool:
         """Whether Phi and every g act entry by entry: no open function, no tensor of the loss."""
-        return all(kind(part) is not Kind.TENSOR for part in (self.phi, *(c.g for c in self.channels)))
+        parts = (self.phi, *(channel.g for channel in self.channels))
+        return all(kind(part) is not Kind.TENSOR and not part.has(TOTAL) for part in parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr, S, Symbol
 
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
@@ -72,6 +72,10 @@ class Mixture(Kernel):
         """``sum_i gain_i(n)``."""
         return Add(*(part.gain(n) for part in self.parts))
 
+    def looked(self, value: Callable[[Expr], Expr], n: Expr, index: Symbol) -> Expr:
+        """The sum of what the parts make of the values."""
+        return Add(*(part.looked(value, n, index) for part in self.parts))
+
     def tail(self, n: Expr, s: Expr) -> Expr:
         """``sum_i tail_i(n, s)``."""
         return Add(*(part.tail(n, s) for part in self.parts))
@@ -99,6 +103,12 @@ class Mixture(Kernel):
     def limit_weight(self, k: int) -> Expr:
         """``sum_i c_i(k)``."""
         return Add(*(part.limit_weight(k) for part in self.parts))
+
+    def limit_tail(self, j: Expr) -> Expr | None:
+        """Tails add up."""
+        tails = [part.limit_tail(j) for part in self.parts]
+        known = [tail for tail in tails if tail is not None]
+        return Add(*known) if len(known) == len(tails) else None
 
     def transform(self, z: Expr) -> Expr:
         """``sum_i W_i(z)``."""

@@ -11,19 +11,24 @@ from symmem.algebra.limits import exponential_slope
 from symmem.algebra.ranges import bounds
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.signs import is_positive
-from symmem.declaration.records import Parameter
+from symmem.declaration.records import Parameter, VectorFunction
 from symmem.method.kernel import Kernel
 
 
-def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: Expr) -> Scalars:
-    """The scalars in which the method's gains, weights and coefficients are computed."""
+def scalars_of(
+    parameters: Iterable[Parameter],
+    kernels: Iterable[Kernel],
+    others: Iterable[Expr],
+    functions: Iterable[VectorFunction] = (),
+) -> Scalars:
+    """The scalars in which the method's gains, weights and coefficients are computed; ``others``: Phi, a rate."""
     ranges = {Symbol(parameter.name): parameter.range for parameter in parameters}
     expressions: list[Expr] = list(ranges)
     bases: list[Expr] = []
     for kernel in kernels:
         expressions += kernel.expressions
         bases += kernel.decays
-    expressions.append(phi)
+    expressions += others
     field = exponential_field(expressions)
     factors = [factor for base in bases for factor in Mul.make_args(base)]
     vanishing = {base for base in (*field.bases, *factors) if bounds(base, ranges).is_within_unit}
@@ -31,4 +36,5 @@ def scalars_of(parameters: Iterable[Parameter], kernels: Iterable[Kernel], phi: 
     vanishing |= {exp(slope) for slope in slopes if slope is not None and is_positive(-slope, ranges)}
     vanishing |= {1 / base for base in field.bases if bounds(1 / base, ranges).is_within_unit}
     vanishing |= {base for base in field.bases if base in bases}
-    return Scalars(field, frozenset(vanishing), ranges)
+    degrees = tuple((each.name, each.degree) for each in functions if each.degree is not None)
+    return Scalars(field, frozenset(vanishing), tuple(ranges.items()), degrees)

@@ -30,6 +30,7 @@ def method_of(optimizer: Optimizer) -> Method:
         parameters=optimizer.parameters,
         functions=optimizer.functions,
         declared=optimizer,
+        schedule=optimizer.schedule,
     )
     return replace(method, channels=tuple(_settled(channel, method) for channel in channels))
 

@@ -6,7 +6,7 @@ formula.py         the tree; statement.py has what sentences say beyond expressi
 text.py            tree -> lines of Unicode or ASCII (text_printer.py, statement_text.py; layout.py breaks the lines)
 latex.py           tree -> LaTeX, whole or in lines (latex_printer.py, latex_brackets.py, statement_latex.py)
 piece.py           LaTeX beside its extent in print (extent.py), by which brackets are sized and lines are broken
-symbols.py         how each symbol is spelled in each format; glyphs.py and macros.py are the place to change notation
+symbols.py         how each symbol is spelled (latex_symbols.py); notation is changed in glyphs.py and macros.py
 declared_latex.py  the LaTeX that a user declared: the one place where LaTeX is read
 shorthands.py      letters for coefficients that come back in a paper
 html.py            sentences and tables of a notebook

@@ -6,8 +6,6 @@ operators, which come last.  `formula` decides how many fractions are drawn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from sympy import Add, Expr, Rational, S
 
 from symmem.notation.formula import Formula, Fraction, Number, Power, Product, Sum, is_open, negated, product
@@ -50,17 +48,17 @@ def _is_tall(formula: Formula) -> bool:
     return any(isinstance(part, Fraction) for factors in parts for part in factors)
 
 
-@dataclass
 class Factors:
     """Collects the factors of one product."""
 
-    negative: bool = False
-    number: Rational = S.One
-    scalars: list[Factor] = field(default_factory=list)
-    scalars_below: list[Factor] = field(default_factory=list)
-    vectors: list[Factor] = field(default_factory=list)
-    vectors_below: list[Factor] = field(default_factory=list)
-    operators: list[Formula] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.negative = False
+        self.number: Rational = S.One
+        self.scalars: list[Factor] = []
+        self.scalars_below: list[Factor] = []
+        self.vectors: list[Factor] = []
+        self.vectors_below: list[Factor] = []
+        self.operators: list[Formula] = []
 
     def times(self, number: Rational) -> None:
         """Takes a number in: its sign and its size."""

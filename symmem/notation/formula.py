@@ -166,6 +166,7 @@ class Directional(Formula):
     function: str
     point: Formula
     slots: tuple[Formula, ...]
+    labels: tuple[Formula, ...] = ()
 
 
 class Inner(Formula):

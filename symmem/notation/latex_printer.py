@@ -1,7 +1,7 @@
 r"""Formula tree -> LaTeX documents with possible breaks; used by latex.py.
 
-Standard amsmath; the symbols are `symbols.Speller`'s, the signs `macros.Macros`.  Every leaf is a `Piece`, made with
-its extent: brackets and line breaks ask it, and nobody reads the LaTeX.
+Standard amsmath; the symbols are those of `LatexSpeller`, the signs `macros.Macros`.  Every leaf is a `Piece`, made
+with its extent: brackets and line breaks ask it, and nobody reads the LaTeX.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ from symmem.notation.piece import (
 )
 from symmem.notation.statement import THETA, Letter
 from symmem.notation.statement_latex import StatementPrinter, attached
+from symmem.notation.symbols import LATEX_NAMES
 
 WIDEST_FRACTION = 24.0
 """A fraction that is wider, with the sums of its numerator behind it, is written as a product."""
@@ -71,7 +72,6 @@ _OPERATORS = frozenset(
 _COMPARISONS = {"<=": r"\leq", ">=": r"\geq"}
 _COMMA = symbol(",", 0.445)
 _HALF, _INVERSE = above(symbol("1/2", 1.5)), above(symbol("-1", 1.278))
-_RENAMED = {"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
 class LatexPrinter(StatementPrinter):
@@ -121,10 +121,10 @@ class LatexPrinter(StatementPrinter):
                 if is_bare(formula):
                     return _applied(self._head(formula), self.doc(slots[0]))
                 return Cat((self._head(formula), self._list("[", slots, "]")))
-            case Directional(function, point, slots):
+            case Directional(function, point, slots, labels):
                 order = above(number(len(slots))) if len(slots) > 1 else NOTHING
                 head = row(scripted(macros.directional, order), SPACE, self._function(function))
-                return Cat((head, self._list("(", (point,), ")"), self._list("[", slots, "]")))
+                return Cat((head, self._list("(", (point, *labels), ")"), self._list("[", slots, "]")))
             case Inner(left, right):
                 closed = self._once_raised(left) if isinstance(left, Atom) else self.enclosed(self.doc(left))
                 return Cat((attached(closed, macros.transpose), SPACE, self._closed(right)))
@@ -177,7 +177,7 @@ class LatexPrinter(StatementPrinter):
     def _function(self, name: str) -> Piece:
         if name in self.speller.functions:
             return self.speller.function_latex(name, self.depth)
-        name = _RENAMED.get(name, name)
+        name = LATEX_NAMES.get(name, name)
         if name in _OPERATORS:
             return symbol(f"\\{name}", 0.5 * len(name) + 0.2)
         return symbol(rf"\operatorname{{{name}}}", 0.56 * len(name) + 0.167)

@@ -25,8 +25,11 @@ from symmem.algebra.atoms import (
     potential_parts,
     split_scalar,
 )
+from symmem.algebra.heads import HEADS, labels_of
 from symmem.algebra.norms import NormShape, gradient_shape, total_shape
+from symmem.algebra.tensor_heads import DOT, MATMUL, MEAN, NUCLEAR, SUM_TENSORS, TRANSPOSE
 from symmem.notation.formula import (
+    Atom,
     Call,
     Derivative,
     Directional,
@@ -44,6 +47,7 @@ from symmem.notation.symbols import Functions
 from symmem.records import record
 
 HESSIAN = Function("D2L")
+_PLAIN_CALLS = (MEAN, MATMUL, TRANSPOSE, SUM_TENSORS)
 
 
 @record(frozen=True)
@@ -94,14 +98,38 @@ class OperatorReader(ABC):
         if is_contraction(atom):
             scalars, slots = zip(*map(self._slot, atom.args), strict=True)
             return Mul(*scalars), Derivative("loss", contraction_order(atom), None, slots)
+        if atom.func in _PLAIN_CALLS or atom.func in (DOT, NUCLEAR):
+            return self._of_tensor(atom)
         name, point, directions = opaque_parts(atom)
+        labels = self._labels(atom)
+        directions = directions[: len(directions) - len(labels)]
         if not directions:
-            return S.One, Call(name, (replace(self, plain=True).read(point),))
+            return S.One, Call(name, (replace(self, plain=True).read(point), *labels))
         scalars, slots = zip(*map(self._slot, directions), strict=True)
         at = replace(self, plain=True).read(point)
+        if labels:
+            return Mul(*scalars), Directional(name, at, slots, labels)
         if self.functions.get(name, ("", None))[1] is None:
             return Mul(*scalars), Directional(name, at, slots)
         return Mul(*scalars), Derivative(name, len(slots) + 1, at, slots)
+
+    def _labels(self, atom: AppliedUndef) -> tuple[Formula, ...]:
+        """What a matrix function is told beside its vectors: the order of a root, and its eps."""
+        head = HEADS.of(atom)
+        return () if head is None else tuple(map(replace(self, plain=True).read, labels_of(atom, head)))
+
+    def _of_tensor(self, atom: AppliedUndef) -> tuple[Expr, Formula]:
+        """A function of a whole tensor: the norm with the index F is that of one tensor, not of the model."""
+        inside = replace(self, plain=True)
+        if atom.func == DOT and atom.args[0] == atom.args[1]:
+            return S.One, Power(self.tensor_norm(atom), Number(2))
+        if atom.func == NUCLEAR:
+            return S.One, Norm(inside.read(atom.args[0]), (Atom("*"),))
+        return S.One, Call(atom.func.__name__, tuple(map(inside.read, atom.args)))
+
+    def tensor_norm(self, square: Expr) -> Formula:
+        """The norm of one tensor, from its square ``dot(x, x)``."""
+        return Norm(replace(self, plain=True).read(square.args[0]), (Atom("F"),))
 
     def _hessian(self, direction: Expr) -> tuple[Expr, Formula]:
         """D2L of a direction: the gradient of a named norm, a sum of such, or the Hessian applied."""

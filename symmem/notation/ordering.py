@@ -6,6 +6,7 @@ Keys are compared as tuples; ties keep SymPy's own order, which is canonical.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol
@@ -25,6 +26,15 @@ class Placed:
     transient: bool
 
 
+@lru_cache(maxsize=8192)
+def symbols_of(expression: Expr) -> frozenset[Symbol]:
+    """The free symbols; the formulas of one optimizer share most of their parts, each of which is asked many times."""
+    if isinstance(expression, (Add, Mul, Pow)):
+        return frozenset().union(*map(symbols_of, expression.args))
+    return frozenset(expression.free_symbols)
+
+
+@lru_cache(maxsize=8192)
 def powers(expression: Expr) -> tuple[tuple[Expr, Expr], ...]:
     """The factors as (base, exponent)."""
     factors = Mul.make_args(expression)
@@ -33,7 +43,7 @@ def powers(expression: Expr) -> tuple[tuple[Expr, Expr], ...]:
 
 def _first_momentum(expression: Expr) -> int:
     """The smallest number of a momentum variable in the expression, 0 where there is none."""
-    found = [MOMENTUM_NAME.fullmatch(symbol.name) for symbol in expression.free_symbols]
+    found = [MOMENTUM_NAME.fullmatch(symbol.name) for symbol in symbols_of(expression)]
     return min((int(match.group(1)) for match in found if match), default=0)
 
 
@@ -51,7 +61,7 @@ class Order:
 
     def is_index(self, expression: Expr) -> bool:
         """A polynomial in the steps alone, such as 2 n + 1: written with the highest power first."""
-        symbols = expression.free_symbols
+        symbols = symbols_of(expression)
         polynomial = all(base.is_Atom for term in Add.make_args(expression) for base, _ in powers(term))
         return polynomial and bool(symbols) and symbols <= self.indices
 
@@ -74,11 +84,11 @@ class Order:
             )
         else:
             ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))
-        return [Placed(term, self._degree(term), bool(term.free_symbols & self.indices)) for term in ordered]
+        return [Placed(term, self._degree(term), bool(symbols_of(term) & self.indices)) for term in ordered]
 
     def _names(self, expression: Expr) -> tuple[tuple[int, str], ...]:
         known = len(self.positions)
-        return tuple(sorted((self.positions.get(s.name, known), s.name) for s in expression.free_symbols))
+        return tuple(sorted((self.positions.get(s.name, known), s.name) for s in symbols_of(expression)))
 
     def _degree(self, term: Expr) -> Expr:
         """The power of h in a term, if it is a number."""
@@ -86,7 +96,7 @@ class Order:
         return degree if degree.is_Number else S.Zero
 
     def _term_key(self, term: Expr, number_behind: bool) -> Key:
-        symbols = term.free_symbols
+        symbols = symbols_of(term)
         number = 0 if symbols else (1 if number_behind else -1)
         below = [-e for b, e in powers(term) if e.is_Number and e.is_negative and not is_scalar(b)]
         return (
@@ -100,7 +110,7 @@ class Order:
 
     def _decay(self, term: Expr) -> Expr:
         """How fast a transient decays: 2 for beta^(2 n + 1)."""
-        rates = [e.coeff(STEP) for b, e in powers(term) if e.free_symbols & self.indices]
+        rates = [e.coeff(STEP) for b, e in powers(term) if symbols_of(e) & self.indices]
         return max((rate for rate in rates if rate.is_Number), default=S.Zero)
 
     def _index_key(self, term: Expr) -> Key:
@@ -113,7 +123,7 @@ class Order:
             return (0,)
         if self.is_index(base) and exponent.is_Number:
             return (2, self._names(base))
-        if exponent.free_symbols:
+        if symbols_of(exponent):
             return (3, self._names(base))
         return (4 if isinstance(base, Add) else 1, self._names(base))
 
@@ -121,5 +131,5 @@ class Order:
         """Norms and the loss, then entrywise factors: grad, functions of it, theta, sums."""
         if is_scalar(base):
             return (-1 if isinstance(base, Add) else -2, ())
-        rank = 0 if base == GRAD else 3 if isinstance(base, Add) else 2 if THETA in base.free_symbols else 1
+        rank = 0 if base == GRAD else 3 if isinstance(base, Add) else 2 if THETA in symbols_of(base) else 1
         return (rank, self._names(base))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sympy import Add, Expr, Mul, S, Symbol, preorder_traversal
-from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import STEP, is_scalar
@@ -37,7 +36,7 @@ class Shorthand:
     """Pairs (parameter, symbol)."""
 
 
-_WALKED = (Expr, ExprCondPair, Boolean)
+_WALKED = (Expr, Boolean)
 """What has parts that can be replaced: not the limits of a sum."""
 
 

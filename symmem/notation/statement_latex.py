@@ -9,6 +9,7 @@ from symmem.notation import extent
 from symmem.notation.extent import SCRIPT_DEPTH
 from symmem.notation.formula import Formula
 from symmem.notation.latex_brackets import Brackets, bracket, in_parentheses, whole
+from symmem.notation.latex_symbols import LatexSpeller
 from symmem.notation.layout import Cat, Doc
 from symmem.notation.macros import Macros
 from symmem.notation.piece import (
@@ -42,7 +43,6 @@ from symmem.notation.statement import (
     Velocity,
     Word,
 )
-from symmem.notation.symbols import Speller
 from symmem.records import record
 
 _BIG_O = symbol("O", 0.763)
@@ -52,7 +52,7 @@ _BIG_O = symbol("O", 0.763)
 class StatementPrinter(ABC):
     """Spells statements; how expressions are spelled is latex_printer.py's."""
 
-    speller: Speller
+    speller: LatexSpeller
     fixed: bool = False
     """Whether brackets have fixed sizes, so that lines may be broken inside."""
     depth: int = 0

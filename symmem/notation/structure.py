@@ -11,9 +11,9 @@ factor, together or simplify, so that what is shown is what is held, and reading
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from sympy import Abs, Add, And, Expr, Float, Mul, Piecewise, Pow, Rational, S, Symbol
+from sympy import Abs, Add, And, Expr, Float, Mul, Pow, Rational, S, Symbol
 from sympy import Product as SympyProduct
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
@@ -23,14 +23,15 @@ from sympy.logic.boolalg import Boolean
 from symmem.algebra.atoms import (
     AGO,
     GRAD,
-    LOSS,
     PAST,
     STEP,
-    TOTAL,
     Kind,
     is_scalar,
     kind,
+    moves_with_theta,
 )
+from symmem.algebra.tensor_heads import DOT
+from symmem.algebra.where import where
 from symmem.notation.decimals import decimal_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
@@ -168,10 +169,13 @@ class _Reader(OperatorReader):
         else:
             compound = isinstance(base, (Add, Mul, Pow, AppliedUndef)) or base.is_Rational
             shown = self.read(base) if compound else self._single(base)
+        if base.func == DOT and base.args[0] == base.args[1]:
+            # The square of a norm: (|x|^2)^(1/2) is |x|.
+            shown, exponent = self.tensor_norm(base), 2 * exponent
         formula = self._power(base, shown, exponent)
         if not below and (isinstance(base, SympySum) or kind(base) is Kind.TENSOR):
             factors.operators.append(formula)
-        elif is_scalar(base) and base != LOSS and not base.has(TOTAL):
+        elif is_scalar(base) and not moves_with_theta(base):
             target = factors.scalars_below if below else factors.scalars
             target.append(
                 Factor(self.order.scalar(base, exponent), formula, base if exponent == 1 else S.NaN)
@@ -206,21 +210,15 @@ class _Reader(OperatorReader):
             ((index, lower, upper),) = expression.limits
             ends = self.read(lower), self.read(upper)
             return BigSum(Atom(index.name), *ends, self.read(expression.function), True)
-        if isinstance(expression, Piecewise):
-            return self._choice(expression.args)
+        if isinstance(expression, where):
+            condition, *values = expression.args
+            return Call("where", (self._condition(condition), *map(self.read, values)))
         if isinstance(expression, Application):
             name = {"Min": "min", "Max": "max"}.get(expression.func.__name__, expression.func.__name__)
             return Call(name, tuple(self.read(argument) for argument in expression.args))
         if isinstance(expression, Float):
             return decimal_formula(expression)
         return Literal(str(expression))
-
-    def _choice(self, branches: Sequence[tuple[Expr, Boolean]]) -> Formula:
-        """``where(condition, value, otherwise)``, as a declaration writes it; the last branch is taken else."""
-        (value, condition), *others = branches
-        if not others:
-            return self.read(value)
-        return Call("where", (self._condition(condition), self.read(value), self._choice(others)))
 
     def _condition(self, condition: Boolean) -> Formula:
         if isinstance(condition, Relational):

@@ -48,6 +48,10 @@ def _around(left: str, body: Doc, right: str) -> Doc:
     return Cat((left, body, right))
 
 
+_RENAMED = {"Max": "max", "Min": "min"}
+"""SymPy's names of functions that a person writes otherwise."""
+
+
 @record(frozen=True)
 class TextPrinter:
     """A Formula as lines of text, in Unicode or ASCII."""
@@ -86,9 +90,8 @@ class TextPrinter:
                 bars = self.glyphs.norm
                 return _around(bars, self._barred(body), bars + self._norm_index(index))
             case Call(function, arguments):
-                return Cat(
-                    (self.speller.function_text(function, self.glyphs), self._list("(", arguments, ")"))
-                )
+                name = _RENAMED.get(function) or self.speller.function_text(function, self.glyphs)
+                return Cat((name, self._list("(", arguments, ")")))
             case _:
                 return self._operator(formula)
 
@@ -101,11 +104,11 @@ class TextPrinter:
                 return Cat((name, self._list("(", (point,), ")")))
             case Derivative():
                 return self._derivative(formula)
-            case Directional(function, point, slots):
+            case Directional(function, point, slots, labels):
                 head = (
                     "D" + self._raised(len(slots)) + " " + self.speller.function_text(function, self.glyphs)
                 )
-                at = Cat((head, self._list("(", (point,), ")")))
+                at = Cat((head, self._list("(", (point, *labels), ")")))
                 return self._before_slot(at, "", self._list("[", slots, "]"))
             case Inner(left, right):
                 glue = self.glyphs.transpose + ("" if self.glyphs.unicode else " ")
@@ -212,9 +215,8 @@ class TextPrinter:
         if not index:
             return ""
         parts = ",".join(flat(self.doc(part)) for part in index)
-        if len(index) == 1:
-            return "₁" if self.glyphs.unicode else "_1"
-        return f"_{{{parts}}}"
+        small = subscript(parts) if self.glyphs.unicode else None
+        return small or (f"_{parts}" if len(parts) == 1 else f"_{{{parts}}}")
 
     def _list(self, left: str, formulas: tuple[Formula, ...], right: str) -> Doc:
         ends = [","] * (len(formulas) - 1) + [""]

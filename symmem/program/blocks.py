@@ -12,7 +12,20 @@ from dataclasses import dataclass, field
 from sympy import Add, Expr, Integer, Mul, Number, Pow, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import AGO, GRAD, STEP, THETA, TOTAL, is_contraction, is_scalar, potential_parts
+from symmem.algebra.atoms import (
+    AGO,
+    GRAD,
+    STEP,
+    THETA,
+    TOTAL,
+    Kind,
+    is_contraction,
+    is_scalar,
+    opaque_parts,
+    potential_parts,
+)
+from symmem.algebra.heads import HEADS, labels_of, operands_of
+from symmem.algebra.tensor_heads import RESHAPING, is_of_tensors
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -21,6 +34,7 @@ from symmem.program.statements import (
     Contract,
     Internal,
     Loop,
+    OfTensor,
     Potential,
     Scalars,
     Statement,
@@ -37,6 +51,8 @@ class Names:
     vectors: set[Symbol] = field(default_factory=lambda: {THETA, GRAD})
     potentials: Mapping[str, str] = field(default_factory=dict)
     """Opaque function -> the name of the number whose gradient it is."""
+    shaped: set[Symbol] = field(default_factory=set)
+    """The vectors whose shape need not be that of theta."""
     _counts: Counter[str] = field(default_factory=Counter)
 
     def fresh(self, stem: str) -> Symbol:
@@ -93,6 +109,8 @@ class Block:
     def _barrier(self, expression: Expr) -> Symbol:
         if isinstance(expression, Sum):
             return self._loop(expression)
+        if is_of_tensors(expression):
+            return self._of_tensor(expression)
         arguments = tuple(self.vector(argument) for argument in expression.args)
         if expression.func == TOTAL:
             result = self._names.fresh("c")
@@ -106,6 +124,21 @@ class Block:
         if is_contraction(expression):
             return self._add(Contract(self._names.fresh_vector("h"), arguments))
         return self._add(Call(self._names.fresh_vector("k"), expression.func.__name__, arguments))
+
+    def _of_tensor(self, expression: Expr) -> Symbol:
+        head = HEADS.of(expression)
+        assert head is not None
+        vectors = tuple(self.vector(operand) for operand in operands_of(expression, head))
+        numbers = tuple(self.scalar(self.entrywise(label)) for label in labels_of(expression, head))
+        name, names = opaque_parts(expression)[0], self._names
+        if head.kind is Kind.SCALAR:
+            result = names.fresh("c")
+            self._late.add(result)
+        else:
+            result = names.fresh_vector("u" if head.is_uniform else "k")
+        if name in RESHAPING:
+            names.shaped.add(result)
+        return self._add(OfTensor(result, name, vectors, numbers))
 
     def vector(self, expression: Expr) -> Symbol:
         """The name of a vector: theta, grad, or the result of a statement."""
@@ -137,7 +170,11 @@ class Block:
         names = self._names
         # The local values of a function are counted anew, so that equal functions are equal records.
         value = entrywise(expression, frozenset(names.vectors), self.scalar, Names().fresh)
-        return self._add(Apply(names.fresh_vector("v"), value))
+        result = names.fresh_vector("v")
+        has_own_shape = not names.shaped.isdisjoint(value.vectors)
+        if has_own_shape:
+            names.shaped.add(result)
+        return self._add(Apply(result, value, has_own_shape))
 
     def _loop(self, expression: Sum) -> Symbol:
         """A sum over past steps; SymPy's limits are inclusive, the innermost first."""
@@ -166,7 +203,7 @@ class Block:
             block = block._parent
         return block
 
-    def _add(self, statement: Apply | Contract | Call | Potential | Total | Loop) -> Symbol:
+    def _add(self, statement: Apply | Contract | Call | Potential | OfTensor | Total | Loop) -> Symbol:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Symbol, default_sort_key
+from sympy import Expr, Sum, Symbol, default_sort_key
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import PAST, is_contraction
+from symmem.algebra.atoms import is_contraction
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import formulas, step_of, vector_routine
@@ -68,7 +68,8 @@ def _routines(
     contractions = _contractions(correction)
     if isinstance(straight, Expr):
         contractions += [atom for atom in _contractions(straight) if atom not in contractions]
-    if any(PAST in atom.free_symbols for atom in contractions):
+    bound = {limits[0] for sum_ in correction.atoms(Sum) for limits in sum_.limits}
+    if any(bound & atom.free_symbols for atom in contractions):
         return _PAST_PRODUCTS
     given = {atom: product_symbol(position) for position, atom in enumerate(contractions, start=1)}
     entrywise = correction.xreplace(given)

@@ -16,7 +16,18 @@ from sympy import Abs, Expr, Function, Pow, S, Symbol, sign
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
 from symmem.program.decay_functions import Complete, Shortfall, Whole
-from symmem.program.statements import Call, Contract, Loop, Scalars, Statement, Total, assigns, reads
+from symmem.program.statements import (
+    Apply,
+    Call,
+    Contract,
+    Loop,
+    OfTensor,
+    Scalars,
+    Statement,
+    Total,
+    assigns,
+    reads,
+)
 
 
 class Need(Enum):
@@ -27,11 +38,28 @@ class Need(Enum):
     ZEROS = "a vector of zeros, to which the terms of a sum are added"
     STEPS = "all steps of a sum at once, and the sum of their numbers"
     OLDEST = "the oldest step whose weight counts"
+    SHAPED = "an entrywise function of matrices that are not like theta"
+    DOT = "the inner product of each tensor"
+    MEAN = "the mean of each tensor"
+    NUCLEAR = "the nuclear norm of each tensor"
+    SUM_TENSORS = "the sum over the tensors of a number for each"
+    MATMUL = "the product of matrices"
+    TRANSPOSE = "the transpose of a matrix"
+    POLAR = "the polar factor of a matrix"
+    NEWTON_SCHULZ = "Muon's polynomial of a matrix"
+    INVERSE_ROOT = "an inverse root of a symmetric matrix"
     ELEMENTARY = "elementary functions of numbers"
     COMPLETE = "complete homogeneous polynomials of decays"
     PRODUCT = "a product of decays among them"
     SHORTFALL = "one less the power of a decay"
     SHORTFALLS = "the same for all steps of a sum at once"
+
+
+OF_TENSORS = (
+    *(Need.DOT, Need.MEAN, Need.NUCLEAR, Need.SUM_TENSORS, Need.MATMUL, Need.TRANSPOSE),
+    *(Need.POLAR, Need.NEWTON_SCHULZ, Need.INVERSE_ROOT),
+)
+"""The functions of whole tensors."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +85,10 @@ def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
     for statement in statements:
         if isinstance(statement, (Contract, Call)):
             yield Need.LIKE
+        elif isinstance(statement, OfTensor):
+            yield Need[statement.function.upper()]
+        elif isinstance(statement, Apply) and statement.has_own_shape:
+            yield Need.SHAPED
         elif isinstance(statement, Total):
             yield Need.TOTAL
         elif isinstance(statement, Scalars):
@@ -145,6 +177,12 @@ class Program:
     def parameters(self) -> tuple[str, ...]:
         """The names of the optimizer's parameters, in their order."""
         return tuple(parameter.name for parameter in self.optimizer.parameters)
+
+    @property
+    def of_tensors(self) -> tuple[str, ...]:
+        """The functions of whole tensors that its routines call, for a target that has none of them."""
+        needs = self.needs()
+        return tuple(name.name.lower() for name in OF_TENSORS if name in needs)
 
     def needs(self, names: Iterable[str] | None = None) -> frozenset[Need]:
         """What the named routines need; all of them where no names are given."""

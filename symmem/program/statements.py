@@ -7,6 +7,7 @@ Every name is assigned once, and read after it is assigned.
     Contract   a derivative tensor of the loss with vectors in it: D2L(v) is one Hessian-vector product
     Call       an opaque vector function, or its derivative along vectors
     Potential  the number whose gradient an opaque function is
+    OfTensor   a function of a whole tensor, or its derivative along vectors: dot, polar, matmul, ...
     Total      the sum of the entries of a vector
     Loop       a finite sum over past steps that has no closed form
 """
@@ -52,10 +53,14 @@ class Scalars:
 
 @dataclass(frozen=True)
 class Apply:
-    """``result = function(function.vectors, function.scalars)``, entry by entry."""
+    """``result = function(function.vectors, function.scalars)``, entry by entry.
+
+    ``has_own_shape``: made of matrices whose shape need not be that of theta, as in ``c matmul(x, y)``.
+    """
 
     result: Symbol
     function: Entrywise
+    has_own_shape: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,19 @@ class Potential:
     result: Symbol
     function: str
     argument: Symbol
+
+
+@dataclass(frozen=True)
+class OfTensor:
+    """``result = function(vectors, numbers)``: ``polar`` of one vector, or its derivative along those after the first.
+
+    The result of dot and mean is a vector that is constant on each tensor; ``sum_tensors`` makes a number of such.
+    """
+
+    result: Symbol
+    function: str
+    vectors: tuple[Symbol, ...]
+    numbers: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,7 +133,7 @@ class Loop:
         return self.is_scalar and all(isinstance(statement, Scalars) for statement in self.body)
 
 
-Statement = Scalars | Apply | Contract | Call | Potential | Total | Loop
+Statement = Scalars | Apply | Contract | Call | Potential | OfTensor | Total | Loop
 
 
 def reads(statement: Statement) -> frozenset[Symbol]:
@@ -130,6 +148,8 @@ def reads(statement: Statement) -> frozenset[Symbol]:
         return frozenset(statement.arguments)
     if isinstance(statement, Potential):
         return frozenset({statement.argument})
+    if isinstance(statement, OfTensor):
+        return frozenset(statement.vectors).union(*(number.free_symbols for number in statement.numbers))
     if isinstance(statement, Total):
         return frozenset({statement.vector})
     numbers = [statement.first, statement.stop, *([] if statement.decay is None else [statement.decay])]

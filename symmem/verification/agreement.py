@@ -63,7 +63,7 @@ def agreement(
     tolerance: float = TOLERANCE,
 ) -> Agreement:
     """The declaration against the program over these steps, with the declared defaults where no value is given."""
-    literal = Literal(optimizer, values or {}, problem.loss, functions or {})
+    literal = Literal(optimizer, values or {}, problem.loss, functions or {}, problem.shapes)
     arguments = constructor_arguments(implementation, literal.numbers)
     idle = implementation.idle_steps
     theirs = run(implementation.name, arguments, problem, float(lr), steps + idle)[idle:]

@@ -22,7 +22,7 @@ def memoryless(literal: Literal, theta: Sequence[Number], n: int, digits: int = 
 
 def correction(literal: Literal, theta: Sequence[Number], n: int, lr: Number, digits: int = 50) -> Vector:
     """``M^(n)(theta) = d/dtau F^(n)(theta, theta + tau lr v_1, ..., theta + tau lr v_n)`` at tau = 0, with
-    ``v_k = sum_{s=n-k..n-1} F^(s)(theta)`` for the iterate k steps ago.  The factor lr is included.
+    ``v_k = sum_{s=n-k..n-1} rate(s) F^(s)(theta)`` for the iterate k steps ago.  The factor lr is included.
 
     Central difference with tau = 10^-digits at 3 digits + 20: the error is about 10^(-2 digits).
     """
@@ -32,7 +32,8 @@ def correction(literal: Literal, theta: Sequence[Number], n: int, lr: Number, di
         past = literal.frozen(point, n, working)
         ways = [(mpf(0),) * len(point)]
         for s in reversed(range(n)):
-            ways.append(tuple(v + f for v, f in zip(ways[-1], past[s], strict=True)))
+            step = literal.rate(s, working)
+            ways.append(tuple(v + step * f for v, f in zip(ways[-1], past[s], strict=True)))
 
         def moved(by: mpf) -> Vector:
             history = [tuple(x + by * rate * v for x, v in zip(point, way, strict=True)) for way in ways]

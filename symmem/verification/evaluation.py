@@ -25,7 +25,6 @@ from sympy import (
     Mul,
     NumberSymbol,
     Or,
-    Piecewise,
     Pow,
     Product,
     Rational,
@@ -35,12 +34,13 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
+from symmem.verification import tensors
 from symmem.verification.arithmetic import Value, entrywise, power, spread, usual_function
 from symmem.verification.losses import Loss
+from symmem.verification.tensors import Layouts
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
 CONTRACTION = re.compile(r"D([1-9][0-9]*)L")
-DERIVATIVE = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
 POTENTIAL = re.compile(r"(\w+)_potential")
 GUARD_DIGITS = 10
 QUIET_TERMS = 40
@@ -63,18 +63,22 @@ def evaluate(
     loss: Loss | None = None,
     functions: Mapping[str, VectorMap] | None = None,
     *,
+    layouts: Layouts | None = None,
     digits: int = 50,
 ) -> Any:
     """The value of the expression: a list of mpf when it is a vector, else an mpf.
 
     ``values`` are the scalars by name (parameters, lr, n), ``vectors`` holds theta and, if wanted, m1, ...;
     ``grad``, ``loss`` and ``DkL(...)`` come from ``loss`` at theta, ``grad`` unless it is given.
-    ``functions[name](x, *directions)`` serves name, name_jvp, name_jvp2, ...
+    ``functions[name](x, *directions)`` serves name, name_jvp, name_jvp2, ...  ``layouts`` are the shapes of the tensors
+    that a vector holds one after another; a vector without one is one tensor.
     """
     with mpmath.workdps(digits + GUARD_DIGITS):
         names: dict[str, Value] = {name: real(number) for name, number in values.items()}
         names |= {name: vector(numbers) for name, numbers in vectors.items()}
-        result = _Walk(names, loss, functions or {}, digits).value(expression, {})
+        one = {name: ((len(value),),) for name, value in names.items() if isinstance(value, tuple)}
+        shapes = {**one, **({"grad": one["theta"]} if "theta" in one else {}), **(layouts or {})}
+        result = _Walk(names, loss, functions or {}, digits, shapes).value(expression, {})
     return list(result) if isinstance(result, tuple) else result
 
 
@@ -86,6 +90,7 @@ class _Walk:
     loss: Loss | None
     functions: Mapping[str, VectorMap]
     digits: int
+    layouts: Layouts
     free: dict[Expr, frozenset[str]] = field(default_factory=dict)
     known: dict[tuple[Any, ...], Value] = field(default_factory=dict)
 
@@ -125,16 +130,15 @@ class _Walk:
             return self.sum(expression.function, tuple(expression.limits), indices)
         if isinstance(expression, Product):
             return self.product(expression.function, expression.limits[0], indices)
-        if isinstance(expression, Piecewise):
-            return next(
-                self.value(part, indices) for part, when in expression.args if self.holds(when, indices)
-            )
+        if expression.func.__name__ == "where":
+            condition, value, otherwise = expression.args
+            return self.value(value if self.holds(condition, indices) else otherwise, indices)
         if isinstance(expression, (Rational, Float, NumberSymbol)):
             return _constant(expression)
         parts = [self.value(part, indices) for part in expression.args]
         try:
             if isinstance(expression, AppliedUndef):
-                return self.application(expression.func.__name__, parts)
+                return self.application(expression, parts)
             return _operation(expression, parts)
         except ZeroDivisionError as error:
             raise VerificationError(f"division by zero in {expression}") from error
@@ -164,8 +168,14 @@ class _Walk:
             raise VerificationError(f"give vectors of one length (given: {sorted(lengths) or 'none'})")
         return lengths.pop()
 
-    def application(self, name: str, parts: list[Value]) -> Value:
-        """A contraction of the loss, ``total``, or an opaque function and its derivatives."""
+    def application(self, expression: AppliedUndef, parts: list[Value]) -> Value:
+        """A contraction of the loss, ``total``, a function of tensors, or an opaque one; and their derivatives."""
+        name = expression.func.__name__
+        if (
+            name not in self.functions
+            and (found := tensors.value_of(expression, parts, self.layouts)) is not None
+        ):
+            return found
         arguments = [spread(part, self.dimension()) for part in parts]
         if name == "total":
             return sum(arguments[0], mpf(0))
@@ -177,7 +187,7 @@ class _Walk:
         match = POTENTIAL.fullmatch(name)
         if match and match.group(1) in self.functions:
             return _potential_of(self.functions[match.group(1)], name)(*arguments)
-        match = DERIVATIVE.fullmatch(name)
+        match = tensors.DERIVATIVE.fullmatch(name)
         base, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
         if base not in self.functions or order != len(parts) - 1:
             raise VerificationError(f"no function for {name} with {len(parts)} arguments: give it one")

@@ -116,9 +116,10 @@ def _run_transformation(make: Any, arguments: Arguments, problem: Problem, lr: f
             return [numpy.asarray(part, dtype=numpy.float64).reshape(shape) for part, shape in parts]
 
         state = transformation.init(tree(points[0]))
+        update = jax.jit(transformation.update)
         for _ in range(steps):
             current = tree(points[-1])
-            updates, state = transformation.update(tree(problem.gradient(points[-1])), state, current)
+            updates, state = update(tree(problem.gradient(points[-1])), state, current)
             moved = [entry for update in updates for entry in numpy.ravel(update).tolist()]
             points.append([x + change for x, change in zip(points[-1], moved, strict=True)])
         return points

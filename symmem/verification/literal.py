@@ -1,6 +1,6 @@
 """The literal optimizer with memory, straight from its definition: the truth the formulas approximate.
 
-``theta_{n+1} = theta_n - lr F^(n)(theta_n, ..., theta_0)``, ``F^(n) = Phi(m_1, ..., m_L)``,
+``theta_{n+1} = theta_n - lr rate(n) F^(n)(theta_n, ..., theta_0)``, ``F^(n) = Phi(m_1, ..., m_L)``,
 ``m_l = b_l(n) sum_{k=0..n} beta_l^k g_l(theta_{n-k})``; n counts from 0, and 0^0 = 1.  A delay of d steps is
 ``m_l = b_l(n) g_l(theta_{n-d})``, before the start the first value, or 0.  g_l may read the variables above it, as they
 were at the step that it looks at.
@@ -19,6 +19,7 @@ from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.verification.arithmetic import power, spread
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import Loss
+from symmem.verification.tensors import Layout, Layouts, layout_of
 from symmem.verification.vectors import Number, Vector, VerificationError, real, vector
 
 RUNAWAY = 10**9
@@ -34,6 +35,8 @@ class Literal:
     values: Mapping[str, Number]
     loss: Loss
     functions: Mapping[str, VectorMap] = field(default_factory=dict)
+    layout: Layout | None = None
+    """The shapes of the parameter tensors that theta holds one after another; None: it is one tensor."""
 
     def __post_init__(self) -> None:
         parameters = {parameter.name for parameter in self.optimizer.parameters}
@@ -77,16 +80,24 @@ class Literal:
         The sums are carried along, ``sum <- beta sum + g``, so that a step costs the same at every n.
         """
         with mpmath.workdps(digits):
-            machine, theta, rate = _Machine.of(self, digits), vector(theta0), real(lr)
+            machine, theta = _Machine.of(self, digits), vector(theta0)
             states, found = machine.empty(), []
             for n in range(steps + 1):
                 states, momenta = machine.remember(states, theta, n)
                 move = machine.phi(momenta)
                 found.append((theta, move))
+                rate = real(lr) * self.rate(n, digits)
                 theta = tuple(x - rate * f for x, f in zip(theta, move, strict=True))
                 if not max(abs(x) for x in theta) < RUNAWAY:
                     raise VerificationError(f"the run diverges at step {n}: take a smaller lr than {lr}")
             return found
+
+    def rate(self, n: int, digits: int = 50) -> mpf:
+        """The factor of the learning rate at step n; 1 where there is no schedule."""
+        if self.optimizer.schedule is None:
+            return mpf(1)
+        found: mpf = evaluate(self.optimizer.schedule, {**self.numbers, "n": n}, {}, digits=digits)
+        return found
 
     def run(self, theta0: Sequence[Number], lr: Number, steps: int, digits: int = 50) -> list[Vector]:
         """The iterates theta_0, ..., theta_steps."""
@@ -101,6 +112,7 @@ class _Machine:
     numbers: Mapping[str, mpf]
     betas: tuple[mpf, ...]
     digits: int
+    layouts: Layouts
 
     @classmethod
     def of(cls, literal: Literal, digits: int) -> _Machine:
@@ -108,7 +120,7 @@ class _Machine:
         betas = [
             evaluate(momentum.beta, numbers, {}, digits=digits) for momentum in literal.optimizer.momentum
         ]
-        return cls(literal, numbers, tuple(betas), digits)
+        return cls(literal, numbers, tuple(betas), digits, _layouts(literal))
 
     @property
     def variables(self) -> list[tuple[str, Momentum, mpf]]:
@@ -178,9 +190,20 @@ class _Machine:
         return tuple(factor * x for x in total)
 
     def _vector(self, expression: Expr, numbers: Mapping[str, mpf], vectors: Mapping[str, Vector]) -> Vector:
-        found = evaluate(expression, numbers, vectors, None, self.literal.functions, digits=self.digits)
+        functions, layouts = self.literal.functions, self.layouts
+        found = evaluate(expression, numbers, vectors, None, functions, layouts=layouts, digits=self.digits)
         dimension = len(next(iter(vectors.values())))
         return spread(tuple(found) if isinstance(found, list) else found, dimension)
+
+
+def _layouts(literal: Literal) -> Layouts:
+    """The shapes of theta and the gradient, and of every momentum variable: those of its g."""
+    if literal.layout is None:
+        return {}
+    found: dict[str, Layout] = {"theta": literal.layout, "grad": literal.layout}
+    for position, momentum in enumerate(literal.optimizer.momentum, start=1):
+        found[f"m{position}"] = layout_of(momentum.g, found) or literal.layout
+    return found
 
 
 def _delayed(values: Sequence[Vector], momentum: Momentum) -> Vector:

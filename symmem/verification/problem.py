@@ -49,6 +49,10 @@ class Problem:
         raise IndexError(position)
 
 
+SQUARES = ((2, 2), (2, 2), (2, 2))
+"""For programs that treat other matrices with a further factor."""
+
+
 def matrix_problem(shapes: tuple[tuple[int, ...], ...] = ((2, 3), (3, 2))) -> Problem:
     """Sines make it non-convex, squares and log cosh keep it bounded below; no entry of its gradient starts small."""
     dimension = sum(math.prod(shape) for shape in shapes)

@@ -29,7 +29,7 @@ from symmem.verification.vectors import distance
 Nested = tuple[Any, ...]
 """A step node is the sorted tuple of its branches, a branch is (label, sorted tuple of step nodes)."""
 
-ORDINARY = Shape(1, lambda labels: len(labels) <= 1, lambda label, arity: True)
+ORDINARY = Shape(1, lambda labels: len(labels) <= 1, lambda label, arity, _labels: True)
 
 
 def nested(tree: Tree) -> Nested:
@@ -56,7 +56,7 @@ def grown(tree: Nested, labels: int) -> Iterator[Nested]:
 
 def is_allowed(tree: Nested, shape: Shape) -> bool:
     return shape.step(tuple(sorted(label for label, _ in tree))) and all(
-        shape.branch(label, len(children)) and all(is_allowed(child, shape) for child in children)
+        shape.branch(label, len(children), ()) and all(is_allowed(child, shape) for child in children)
         for label, children in tree
     )
 
@@ -82,15 +82,19 @@ def test_ordinary_rooted_trees_weigh_as_cayley_says() -> None:
 
 
 TWO_KINDS = {
-    "one label": (Shape(1, lambda labels: True, lambda label, arity: True), 6),
-    "two labels": (Shape(2, lambda labels: True, lambda label, arity: True), 5),
-    "three labels": (Shape(3, lambda labels: True, lambda label, arity: True), 4),
+    "one label": (Shape(1, lambda labels: True, lambda label, arity, _labels: True), 6),
+    "two labels": (Shape(2, lambda labels: True, lambda label, arity, _labels: True), 5),
+    "three labels": (Shape(3, lambda labels: True, lambda label, arity, _labels: True), 4),
     "adamw": (
-        Shape(3, lambda labels: labels.count(2) <= (len(labels) == 1), lambda label, arity: label < 2 or arity < 2),
+        Shape(
+            3,
+            lambda labels: labels.count(2) <= (len(labels) == 1),
+            lambda label, arity, _labels: label < 2 or arity < 2,
+        ),
         5,
     ),
-    "linear": (Shape(2, lambda labels: len(labels) <= 1, lambda label, arity: True), 6),
-    "quadratic phi": (Shape(2, lambda labels: len(labels) <= 2, lambda label, arity: arity <= label + 1), 5),
+    "linear": (Shape(2, lambda labels: len(labels) <= 1, lambda label, arity, _labels: True), 6),
+    "quadratic phi": (Shape(2, lambda labels: len(labels) <= 2, lambda label, arity, _labels: arity <= label + 1), 5),
 }  # fmt: skip
 
 

@@ -30,7 +30,17 @@ WRONG = [
     ('"m1"', '"pow(m1, 2)"', "phi: column 1: pow is not known", "x**y"),
     ('"m1"', '"np.sqrt(m1)"', "phi: column 1: names have no dots", "sqrt(x) alone"),
     ('"m1"', '"np.pi*m1"', "phi: column 1: names have no dots", "not np.sqrt"),
-    ('"m1"', '"m1/norm(m1)"', "phi: norm joins entries", "[functions]"),
+    ('"m1"', '"m1/sum(m1)"', "phi: sum joins entries", "dot(x, 1)"),
+    ('"m1"', '"m1/svd(m1)"', "phi: svd joins entries", "[functions]"),
+    ('"m1"', '"m1/norm(m1, 2)"', "phi: column 4: norm takes 1 argument", "write norm(x)"),
+    ('"m1"', '"dot(m1)"', "phi: column 1: dot takes 2 arguments", "write dot(x, y)"),
+    (
+        '"m1"',
+        '"inverse_root(m1, 1/2)"',
+        "phi: column 1: inverse_root: p is a whole number from 1 to 16",
+        "write one",
+    ),
+    ('"m1"', '"m1 + norm(2)"', "phi: column 6: norm takes vectors", "a momentum variable"),
     ('"m1"', '"ln(m1)"', "phi: ln is not known", "log(x)"),
     ('"m1"', '"sigmoid(m1)"', "phi: sigmoid is not known", "1/(1 + exp(-x))"),
     ('"m1"', '"lambda*m1"', "phi: column 1: 'lambda' is a word of Python", "another name"),
@@ -77,8 +87,8 @@ def test_a_declared_name_is_no_riddle() -> None:
     """The words of other programs are hints, not reserved: a declaration may have them."""
     named = FORM.replace("beta = 0.9", "t = 0.9").replace('"beta"', '"t"').replace("1 - beta", "1 - t")
     assert read_toml(named).momentum[0].beta.name == "t"
-    text = FORM.replace('"m1"', '"norm(m1)"') + "\n[functions]\nnorm = {}\n"
-    assert read_toml(text).functions[0].name == "norm"
+    text = FORM.replace('"m1"', '"svd(m1)"') + "\n[functions]\nsvd = {}\n"
+    assert read_toml(text).functions[0].name == "svd"
     assert set(SYMBOLS).isdisjoint(CALLS)
 
 

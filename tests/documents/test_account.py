@@ -229,7 +229,15 @@ def test_each_thing_is_computed_once(
 
 def test_the_settled_parts_are_those_of_the_limit() -> None:
     account = account_of(symmem.derive("adamw"), "limit")
-    parts = {Part.LIMIT, Part.STRAIGHT, Part.LOSS, Part.GRADIENT_MAP, Part.EQUATION, Part.START}
+    parts = {
+        Part.SCHEDULE,
+        Part.LIMIT,
+        Part.STRAIGHT,
+        Part.LOSS,
+        Part.GRADIENT_MAP,
+        Part.EQUATION,
+        Part.START,
+    }
     assert parts == SETTLED
     assert account.iteration is None
     assert isinstance(account.modified_loss, ModifiedLoss)

@@ -26,8 +26,8 @@ from symmem.documents.paper.macros import MACROS, PAPER
 from symmem.documents.paper.section import PARTS, macros_file, paper_section, standalone
 from symmem.notation.declared_latex import declared
 from symmem.notation.latex import lines
+from symmem.notation.latex_symbols import LatexSpeller
 from symmem.notation.macros import Macros
-from symmem.notation.symbols import Speller
 
 PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{lmodern,amsmath,amssymb,amsthm,booktabs,longtable,cleveref}"
 NASTY = r"A&B 100% of #1_{x}^2 ~$\alpha$ <é, Ł, ß, β, 中> \end{document}"
@@ -119,7 +119,7 @@ def test_the_model_of_widths_is_that_of_tex() -> None:
         derivation = symmem.derive(optimizer, 2)
         for value in (derivation.F, derivation.M, *derivation.coefficients, *derivation.modified_equation):
             for macros in (Macros(), PAPER):
-                speller = Speller(optimizer.symbols, optimizer.function_symbols, macros)
+                speller = LatexSpeller(optimizer.symbols, optimizer.function_symbols, macros=macros)
                 known |= {line.source: line.size for line in lines(value, speller, 28) if line.size > 8}
     measured = widths_in_print(list(known))
     ratios = [size / in_print for size, in_print in zip(known.values(), measured, strict=True)]

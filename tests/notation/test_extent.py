@@ -7,9 +7,9 @@ import pytest
 from symmem.notation.declared_latex import declared
 from symmem.notation.formula import Atom, BigSum, Formula, Fraction, Number, Power, Root, Sum, Term
 from symmem.notation.latex_printer import LatexPrinter
+from symmem.notation.latex_symbols import LatexSpeller
 from symmem.notation.piece import above, below, fraction, number, root, row, scripted, symbol
 from symmem.notation.statement import Applied, Bracketed, Letter, times
-from symmem.notation.symbols import Speller
 
 X, ONE = symbol("x", 0.5), number(1)
 _A, _B = Atom("a"), Atom("b")
@@ -71,11 +71,11 @@ def test_a_declared_symbol_is_a_piece_as_ours_are() -> None:
     ],
 )
 def test_brackets_are_as_large_as_what_they_enclose(body: Formula, growing: str, fixed: str) -> None:
-    speller = Speller({}, {})
+    speller = LatexSpeller({}, {})
     assert LatexPrinter(speller).line(Bracketed(body)).text == growing
     assert LatexPrinter(speller, fixed=True).line(Bracketed(body)).text == fixed
 
 
 def test_a_name_may_stand_for_a_formula_in_which_it_is_itself() -> None:
-    speller = Speller({"a": Applied(Letter("P"), (_A,))}, {})
+    speller = LatexSpeller({"a": Applied(Letter("P"), (_A,))}, {})
     assert LatexPrinter(speller).line(Power(_A, Number(2))).text == "P(a)^{2}"

@@ -10,15 +10,15 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.second_order import second_coefficient
 from symmem.method.reading import method_of
 from symmem.notation.latex import piece
+from symmem.notation.latex_symbols import LatexSpeller
 from symmem.notation.shorthands import VARIABLE, abbreviated
-from symmem.notation.symbols import Speller
 
 LETTERS = ["a", "b", "c", "d", "e"]
 n, x, y = symbols("n x y")
 
 
 def size(expression) -> float:
-    return piece(expression, Speller({}, {"gradK": ("K", "K")})).width
+    return piece(expression, LatexSpeller({}, {"gradK": ("K", "K")})).width
 
 
 def put_back(expression, shorthands):

@@ -8,7 +8,7 @@ from typing import Any
 from symmem import __version__
 from symmem.documents.comparison.entry import Entry
 from symmem.documents.json_form import SCHEMA, expression_data, loss_data, map_loss_data
-from symmem.documents.spelling import Spelling
+from symmem.documents.latex_spelling import LatexSpelling
 
 
 def comparison_data(entries: Sequence[Entry]) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def comparison_data(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    spelling = Spelling.of(entry.account.optimizer)
+    spelling = LatexSpelling.of(entry.account.optimizer)
     holds = None if entry.sign is None else "at the defaults" if entry.depends else "everywhere"
     return {
         "name": entry.account.optimizer.name,

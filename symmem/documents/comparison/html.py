@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symmem.documents.comparison.entry import DEPENDS, Entry
-from symmem.documents.spelling import Spelling
+from symmem.documents.latex_spelling import LatexSpelling
 from symmem.notation import html
 from symmem.notation.html import Mathematics
 
@@ -33,7 +33,7 @@ def _sign(entry: Entry) -> html.Words:
 
 def _formulas(entry: Entry) -> list[html.Words]:
     """Correction and modified losses, each in its column."""
-    spelling = Spelling.of(entry.account.optimizer)
+    spelling = LatexSpelling.of(entry.account.optimizer)
     return [
         [] if value is None else [Mathematics(spelling.latex(value))]
         for value in (entry.correction, entry.loss, entry.inside)
@@ -41,5 +41,5 @@ def _formulas(entry: Entry) -> list[html.Words]:
 
 
 def _note(entry: Entry) -> html.Words:
-    spelling = Spelling.of(entry.account.optimizer)
+    spelling = LatexSpelling.of(entry.account.optimizer)
     return [part if isinstance(part, str) else Mathematics(spelling.latex(part)) for part in entry.note]

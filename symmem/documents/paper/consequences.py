@@ -13,7 +13,7 @@ from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.parts import Limit, ModifiedEquation, StartShift
+from symmem.documents.parts import Limit, ModifiedEquation, Schedule, StartShift
 from symmem.documents.prose import missing_prose
 from symmem.documents.straight_line import straight_section
 from symmem.documents.verdict_prose import flow_prose, witness_prose
@@ -48,12 +48,12 @@ def _absent(missing: Missing | None, writer: Writer) -> Values:
     return {"reason": "It was not derived" if missing is None else writer.sentence(missing_prose(missing))}
 
 
-def memoryless_step(inside: Formula) -> Row:
-    """``memoryless^(n+1) = memoryless^(n) - h [inside]``."""
-    return Row(NEXT, (difference(MEMORYLESS, times(H, Bracketed(inside))),))
+def memoryless_step(inside: Formula, front: Formula = H) -> Row:
+    """``memoryless^(n+1) = memoryless^(n) - h [inside]``; under a schedule the ``front`` has its rate."""
+    return Row(NEXT, (difference(MEMORYLESS, times(front, Bracketed(inside))),))
 
 
-def limit(found: Limit | Missing | None, name: str, writer: Writer) -> Values:
+def limit(found: Limit | Missing | None, name: str, writer: Writer, front: Formula = H) -> Values:
     """``theta <- theta - h (F_0 + h F_1 + ...)``."""
     if not isinstance(found, Limit):
         return _absent(found, writer)
@@ -62,11 +62,25 @@ def limit(found: Limit | Missing | None, name: str, writer: Writer) -> Values:
         Row(Applied(Indexed(Letter("F"), Number(j)), (THETA,)), (value,), f"eq:{name}-limit-{j}")
         for j, value in enumerate(values)
     ]
-    step = memoryless_step(series("F", range(len(values)), MEMORYLESS))
+    step = memoryless_step(series("F", range(len(values)), MEMORYLESS), front)
     return {"reason": "", "display": writer.display([step, *rows])}
 
 
-def modified_loss(loss: ModifiedLoss | Obstruction | Missing | None, name: str, writer: Writer) -> Values:
+def slow(found: Schedule | None, name: str, writer: Writer) -> Values:
+    """The limit of many steps with the rate as a symbol; nothing where there is no schedule."""
+    if found is None or isinstance(found.slow, Missing):
+        return {"display": ""}
+    whole = (found.slow.leading,) if found.slow.M is None else (found.slow.M,)
+    rows = [
+        Row(Applied(AtStep(Letter("F"), N), (THETA,)), (found.slow.F,)),
+        Row(Applied(AtStep(Letter("M"), N), (THETA,)), whole, f"eq:{name}-slow"),
+    ]
+    return {"display": writer.display(rows), "leading": writer.inline(found.slow.leading)}
+
+
+def modified_loss(
+    loss: ModifiedLoss | Obstruction | Missing | None, name: str, writer: Writer, front: Formula = H
+) -> Values:
     """The modified loss and its preconditioner, or the terms that prevent it."""
     if isinstance(loss, Obstruction):
         rows = [Row(Indexed(Letter("R"), Number(k)), (term,)) for k, term in enumerate(loss.terms, start=1)]
@@ -82,7 +96,7 @@ def modified_loss(loss: ModifiedLoss | Obstruction | Missing | None, name: str, 
     if not isinstance(loss, ModifiedLoss):
         return _absent(loss, writer)
     rows = [
-        _loss_step(loss, writer),
+        _loss_step(loss, writer, front),
         Row(Applied(Letter("modified loss"), (THETA,)), (loss.potential,), f"eq:{name}-loss"),
         Row(Applied(Letter("P"), (THETA,)), (loss.preconditioner,)),
     ]
@@ -96,13 +110,14 @@ def modified_loss(loss: ModifiedLoss | Obstruction | Missing | None, name: str, 
     }
 
 
-def _loss_step(loss: ModifiedLoss, writer: Writer) -> Row:
+def _loss_step(loss: ModifiedLoss, writer: Writer, front: Formula) -> Row:
     """``memoryless^(n+1) = memoryless^(n) - h (P grad L~ + decay theta)``, all at the memoryless iterate."""
     slope = Gradient(Applied(Letter("modified loss"), (MEMORYLESS,)))
     step: Formula = times(Applied(Letter("P"), (MEMORYLESS,)), slope)
     if loss.decay != 0:
         step = added(step, writer.spelling.formula(loss.decay * THETA_SYMBOL))
-    return Row(NEXT, (difference(MEMORYLESS, times(H, step)),), theta=MEMORYLESS)
+        step = Bracketed(step) if front != H else step
+    return Row(NEXT, (difference(MEMORYLESS, times(front, step)),), theta=MEMORYLESS)
 
 
 def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from sympy import Expr
 
 from symmem.declaration.optimizer import Optimizer
+from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.macros import PAPER
 from symmem.documents.prose import Prose
-from symmem.documents.spelling import Spelling
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula
 from symmem.notation.latex import TEXT_WIDTH
@@ -45,14 +45,14 @@ class Row:
 class Writer:
     """Writes the formulas and sentences of one optimizer in the macros of a paper."""
 
-    spelling: Spelling
+    spelling: LatexSpelling
     width: float = TEXT_WIDTH
     """That of the text, in ems."""
 
     @classmethod
     def of(cls, optimizer: Optimizer, width: float = TEXT_WIDTH) -> Writer:
         """In the macros of a paper."""
-        return cls(Spelling.of(optimizer, PAPER), width)
+        return cls(LatexSpelling.of(optimizer, PAPER), width)
 
     def naming(self, meanings: Mapping[str, Formula]) -> Writer:
         """A writer that also knows what these symbols stand for."""

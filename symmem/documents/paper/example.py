@@ -9,13 +9,13 @@ from sympy import Expr, Mul, Sum
 from symmem.algebra.atoms import AGO, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.scheduled import front, rate
 from symmem.documents.update import remembered
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.statement import (
     ONE,
     Applied,
     AtStep,
-    H,
     Indexed,
     Iterate,
     Letter,
@@ -36,9 +36,11 @@ def example(optimizer: Optimizer, writer: Writer) -> str:
     settled = [AtStep(momentum, _NEXT) for momentum in momenta]
     update = Applied(Letter("Phi"), _shortened(settled))
     rows = [
-        Row(Iterate(_NEXT), (difference(Iterate(N), times(H, update)),)),
+        Row(Iterate(_NEXT), (difference(Iterate(N), times(front(optimizer), update)),)),
         Row(Applied(Letter("Phi"), _shortened(momenta)), (optimizer.phi,)),
     ]
+    if optimizer.schedule is not None:
+        rows.insert(1, Row(rate(N), (optimizer.schedule,)))
     for left, variable in zip(settled, optimizer.momentum, strict=True):
         value, moment = _momentum(variable)
         rows.append(Row(left, (value,), theta=Iterate(moment), arguments=True))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from symmem import __version__
 from symmem.documents.account import Account
+from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.paper.escaping import escape
 from symmem.documents.prose import Prose
 from symmem.documents.section import Section
 from symmem.documents.sections import sections
-from symmem.documents.spelling import Spelling
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.notation.piece import EQUALS
 from symmem.output.rendering import render
@@ -16,17 +16,17 @@ from symmem.output.rendering import render
 
 def latex_fragment(account: Account, width: float = TEXT_WIDTH) -> str:
     """The account for amsmath, without macros of ours, in a text so wide, in ems."""
-    spelling = Spelling.of(account.optimizer)
+    spelling = LatexSpelling.of(account.optimizer)
     parts = [_section(section, spelling, width) for section in sections(account)]
     title = escape(str(account.optimizer.title))
     return render("latex/derivation.tex.jinja", {"version": __version__, "title": title, "sections": parts})
 
 
-def _sentence(prose: Prose, spelling: Spelling) -> str:
+def _sentence(prose: Prose, spelling: LatexSpelling) -> str:
     return "".join(escape(part) if isinstance(part, str) else f"${spelling.latex(part)}$" for part in prose)
 
 
-def _section(section: Section, spelling: Spelling, width: float) -> dict[str, object]:
+def _section(section: Section, spelling: LatexSpelling, width: float) -> dict[str, object]:
     labels = [spelling.piece(equation.label) for equation in section.equations]
     room = width - max((label.width for label in labels), default=0)
     equations = [

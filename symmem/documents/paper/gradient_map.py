@@ -20,6 +20,7 @@ from symmem.notation.statement import (
     Applied,
     AtStep,
     BigO,
+    Bracketed,
     H,
     Iterate,
     Letter,
@@ -33,7 +34,9 @@ from symmem.notation.statement import (
 _LOSS, _PSI = Letter("map loss"), Letter("Psi")
 
 
-def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: str, writer: Writer) -> Values:
+def gradient_map(
+    found: GradientMapLoss | Obstruction | Missing | None, name: str, writer: Writer, front: Formula = H
+) -> Values:
     """The corollary, a denial, or nothing for a method of another kind."""
     if isinstance(found, Obstruction):
         witness = "" if found.witness is None else writer.sentence(witness_prose(found.witness))
@@ -51,7 +54,7 @@ def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: st
     kernel = found.map.kernel
     return {
         "verdict": "found",
-        "step": _step(found, writer),
+        "step": _step(found, writer, front),
         "error": writer.inline(BigO(power_of_h(found.order + 2))),
         "display": writer.display(rows),
         "geometric": isinstance(kernel, Geometric),
@@ -64,12 +67,13 @@ def gradient_map(found: GradientMapLoss | Obstruction | Missing | None, name: st
     }
 
 
-def _step(found: GradientMapLoss, writer: Writer) -> str:
+def _step(found: GradientMapLoss, writer: Writer, front: Formula) -> str:
     """``memoryless^(n+1) = memoryless^(n) - h (grad Psi(grad L^) + decay theta)``."""
     inside: Formula = Applied(Gradient(_PSI), (Gradient(Applied(_LOSS, (MEMORYLESS,))),))
     if found.map.decay != 0:
         inside = added(inside, writer.spelling.formula(found.map.decay * THETA_SYMBOL))
-    after = writer.inline(difference(MEMORYLESS, times(H, inside)), MEMORYLESS)
+        inside = Bracketed(inside) if front != H else inside
+    after = writer.inline(difference(MEMORYLESS, times(front, inside)), MEMORYLESS)
     return f"{writer.inline(NEXT)} = {after}"
 
 

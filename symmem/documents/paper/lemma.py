@@ -7,6 +7,7 @@ from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_s
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.macros import SHORTHANDS
 from symmem.documents.parts import Lemma
+from symmem.documents.scheduled import front
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.shorthands import VARIABLE, Shorthand, abbreviated
 from symmem.notation.statement import THETA, Applied, AtStep, Indexed, Letter, N, added, power_of_h, times
@@ -22,7 +23,7 @@ def lemma(found: Lemma, optimizer: Optimizer, writer: Writer) -> Values:
     long = found.coefficients or (found.M,)
     short, shorthands = abbreviated(long, letters, lambda part: writer.piece(part).width)
     rows = [
-        memoryless_step(added(Applied(F, (MEMORYLESS,)), Applied(M, (MEMORYLESS,)))),
+        memoryless_step(added(Applied(F, (MEMORYLESS,)), Applied(M, (MEMORYLESS,))), front(optimizer)),
         Row(Applied(F, (THETA,)), (found.F,), f"eq:{name}-update"),
     ]
     if not found.coefficients:

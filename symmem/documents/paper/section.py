@@ -18,6 +18,7 @@ from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.prose import stated
+from symmem.documents.scheduled import settled_front
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
@@ -83,18 +84,21 @@ def _section(account: Account, width: float) -> dict[str, object]:
         "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
         "warned": any(each.warning for each in account.unknown),
         **lemma(account.lemma, optimizer, writer),
-        "proof": proof(account.lemma, writer),
+        "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
+        "scheduled": optimizer.schedule is not None,
         **_consequences(account, writer),
     }
 
 
 def _consequences(account: Account, writer: Writer) -> dict[str, object]:
     name, loss = account.optimizer.name, account.modified_loss
+    front = settled_front(account.schedule, account.optimizer)
     return {
-        "limit": consequences.limit(account.limit, name, writer),
+        "limit": consequences.limit(account.limit, name, writer, front),
+        "slow": consequences.slow(account.schedule, name, writer),
         "straight": consequences.straight(account, writer),
-        "modified_loss": consequences.modified_loss(loss, name, writer),
-        "gradient_map": gradient_map(account.gradient_map_loss, name, writer),
+        "modified_loss": consequences.modified_loss(loss, name, writer, front),
+        "gradient_map": gradient_map(account.gradient_map_loss, name, writer, front),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
         "start": consequences.start(account.start, name, writer),
     }

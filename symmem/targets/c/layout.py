@@ -17,7 +17,7 @@ from symmem.errors import DerivationError, SymmemError
 from symmem.output.files import write_set
 from symmem.output.rendering import render
 from symmem.program.products import lower_products
-from symmem.program.program import Program
+from symmem.program.program import Need, Program
 from symmem.targets.c.functions import SUFFIXES
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
@@ -84,6 +84,12 @@ def _program(derivation: Derivation) -> Program:
             f"this optimizer has the targets {', '.join(others)} and {last}"
         )
     program = lower_products(derivation)
+    joined = (*program.of_tensors, *(["total"] if Need.TOTAL in program.needs() else []))
+    if joined:
+        raise DerivationError(
+            f"{optimizer.name}: {', '.join(joined)} joins entries, and a kernel treats each entry by itself; "
+            "take numpy, torch or jax"
+        )
     if "memoryless" not in program:
         raise DerivationError(str(derivation.limit.F))
     return program

@@ -14,7 +14,14 @@ from symmem.program.statements import Internal, Loop
 from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
-from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
+from symmem.targets.python.module import (
+    CHECKS,
+    MATRICES,
+    OF_TENSOR,
+    PythonTarget,
+    python_module,
+    python_scope,
+)
 from symmem.targets.python.surfaces import contractions
 from symmem.targets.python.writer import PythonWriter, Spelling
 
@@ -45,12 +52,15 @@ HELPERS = Helpers(
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfall",),
+        Need.SHAPED: ("_shaped",),
+        Need.SUM_TENSORS: ("_sum_tensors",),
+        **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
     },
 )
 TARGET = PythonTarget(
     "jax/module.py.jinja",
     has_out=False,
-    helpers=(Helpers(CHECKS.file, ("_outside",)), HELPERS),
+    helpers=(Helpers(CHECKS.file, ("_outside",)), HELPERS, MATRICES),
     # What is traced has no value before the function runs.
     guard="_is_known({}) and ",
 )

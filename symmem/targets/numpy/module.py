@@ -10,7 +10,14 @@ from symmem.program.program import Need, Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers, copied
-from symmem.targets.python.module import CHECKS, PythonTarget, python_module, python_scope
+from symmem.targets.python.module import (
+    CHECKS,
+    MATRICES,
+    OF_TENSOR,
+    PythonTarget,
+    python_module,
+    python_scope,
+)
 from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {
@@ -32,11 +39,14 @@ HELPERS = Helpers(
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfalls",),
+        Need.SHAPED: ("_shaped",),
+        Need.SUM_TENSORS: ("_sum_tensors",),
+        **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
     },
 )
 NAMES = ("Array", "BLOCK")
 """What stands above the functions."""
-TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
+TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 
 
 def spelling(scope: Scope) -> Spelling:

@@ -9,6 +9,7 @@ from sympy import oo
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
+from symmem.errors import DerivationError
 from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.lowering import lower
@@ -31,6 +32,11 @@ _SETTINGS = {
 def octave_file(derivation: Derivation) -> str:
     """The text of ``symmem_<name>.m``."""
     program = lower(derivation)
+    if program.of_tensors:
+        raise DerivationError(
+            f"{program.optimizer.name}: {', '.join(program.of_tensors)} joins the entries of a tensor, and the Octave "
+            "target has no such function; take numpy, torch or jax"
+        )
     names = Names(program)
     writer = OctaveWriter(names)
     optimizer = program.optimizer

@@ -41,6 +41,24 @@ LONGEST_FORMULA = 40
 """A formula of more lines than this is not repeated in a docstring."""
 CHECKS = Helpers(Path(__file__).with_name("helpers.py"), ("_check_step", "_outside"))
 
+_ROOTS = ("_as_matrices", "_jet", "_jet_root", "_parts", "_product")
+MATRICES = Helpers(
+    Path(__file__).with_name("matrices.py"),
+    always=(),
+    needed={
+        Need.DOT: ("_dot",),
+        Need.MEAN: ("_mean",),
+        Need.NUCLEAR: ("_nuclear",),
+        Need.MATMUL: ("_matmul", "_as_matrices"),
+        Need.TRANSPOSE: ("_transpose", "_as_matrices"),
+        Need.POLAR: ("_polar", *_ROOTS),
+        Need.NEWTON_SCHULZ: ("_newton_schulz", *_ROOTS),
+        Need.INVERSE_ROOT: ("_inverse_root", *_ROOTS),
+    },
+)
+"""Functions of a whole tensor; the helper ``_of_tensor`` of a target calls them."""
+OF_TENSOR = tuple(MATRICES.needed)
+
 
 @dataclass(frozen=True)
 class PythonTarget:

@@ -23,6 +23,7 @@ from symmem.program.statements import (
     Contract,
     Entrywise,
     Loop,
+    OfTensor,
     Potential,
     Scalars,
     Statement,
@@ -149,7 +150,10 @@ class PythonWriter:
         target = f"{self._name(statement.result)} = "
         if isinstance(statement, Apply):
             role = roles.get(statement.result, "summand")
-            return self.call(target, "_entrywise", self._application(statement, role))
+            function, theta, *rest = self._application(statement, role)
+            if statement.has_own_shape:
+                return self.call(target, "_shaped", [function, *rest])
+            return self.call(target, "_entrywise", [function, theta, *rest])
         if isinstance(statement, Contract):
             contraction = "hvp" if len(statement.directions) == 1 else f"d{len(statement.directions) + 1}"
             return [f"{target}_like(theta, {contraction}(theta, {self._list(statement.directions)}))"]
@@ -157,9 +161,18 @@ class PythonWriter:
             return [f"{target}_like(theta, {statement.function}({self._list(statement.arguments)}))"]
         if isinstance(statement, Potential):
             return [f"{target}{statement.function}({self._name(statement.argument)})"]
+        if isinstance(statement, OfTensor):
+            return self._of_tensor(target, statement)
         if isinstance(statement, Total):
             return [f"{target}_total({self._name(statement.vector)})"]
         return self.loop(statement)
+
+    def _of_tensor(self, target: str, statement: OfTensor) -> list[str]:
+        if statement.function == "sum_tensors":
+            return [f"{target}_sum_tensors({self._name(statement.vectors[0])})"]
+        numbers = Group(tuple(self.number(number) for number in statement.numbers))
+        function = f"_{statement.function}"
+        return self.call(target, "_of_tensor", [function, self._group(statement.vectors), numbers])
 
     def loop(self, loop: Loop) -> list[str]:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
@@ -253,6 +266,8 @@ def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
     for statement in statements:
         if isinstance(statement, Contract):
             roles |= dict.fromkeys(statement.directions, "direction")
+        elif isinstance(statement, OfTensor):
+            roles |= dict.fromkeys(statement.vectors, "argument")
         elif isinstance(statement, Call):
             roles |= dict.fromkeys(statement.arguments, "argument")
         elif isinstance(statement, Total):

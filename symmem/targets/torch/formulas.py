@@ -22,8 +22,8 @@ from symmem.targets.python.surfaces import check, contractions, suffixes
 from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import HELPERS
-from symmem.targets.torch.record import assigned, first_order, higher_order
+from symmem.targets.torch.pieces import helpers
+from symmem.targets.torch.record import assigned, check_scope, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
@@ -40,6 +40,7 @@ class Written:
 
 def written(derivation: Derivation, writer: InliningWriter) -> Written:
     """The functions of any order, and ``FORMULAS``."""
+    check_scope(derivation)
     if derivation.order > 1:
         return _higher(derivation, writer)
     functions = FunctionWriter(derivation.method, writer)
@@ -61,7 +62,7 @@ def formulas_module(derivation: Derivation) -> str:
             "definitions": [
                 *("\n".join(lines) for lines in (check(program, ""), *writer.functions())),
                 *CHECKS.chosen(()),
-                *HELPERS.chosen(found.needs),
+                *helpers(found.needs),
                 *("\n".join(lines) for lines in found.functions),
                 "\n".join(found.record),
             ],

@@ -14,15 +14,16 @@ from symmem.errors import DerivationError
 from symmem.program.lowering import lower
 from symmem.program.program import Need, Program
 from symmem.targets.python.layout import INDENT, WIDTH
-from symmem.targets.python.module import CHECKS, PythonTarget, python_module
+from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
 from symmem.targets.torch.formulas import higher_step, imports_math, tensor_writer
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import GroupFunctions
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
+from symmem.targets.torch.record import check_scope
 
-TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
+TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 FIRST_ORDER = (
     "Groups may differ; each counts its updates n, its present lr stands for past ones.",
     '``hvp``: "double-backward", "central-difference", or a function of parameters and v.',
@@ -47,6 +48,7 @@ class EmittedClass:
 
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
+    check_scope(derivation)
     program = without_line(lower(derivation))
     writer = tensor_writer(program)
     found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)

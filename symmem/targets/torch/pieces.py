@@ -10,6 +10,7 @@ from pathlib import Path
 
 from symmem.program.program import Need
 from symmem.targets.python.copied import Helpers, copied
+from symmem.targets.python.module import MATRICES, OF_TENSOR
 
 _TRAINING = Path(__file__).resolve().parents[2] / "training"
 HELPERS = Helpers(
@@ -23,9 +24,16 @@ HELPERS = Helpers(
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfalls",),
+        Need.SUM_TENSORS: ("_sum_tensors",),
+        **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
     },
 )
 """What the functions of tensors call."""
+
+
+def helpers(needs: Collection[Need]) -> list[str]:
+    """The source of what functions of tensors with these needs call."""
+    return [*HELPERS.chosen(needs), *MATRICES.chosen(needs)]
 
 
 def definitions(piece: str, *names: str) -> list[str]:
@@ -41,7 +49,7 @@ def renamed(piece: str, name: str, new: str) -> str:
 
 def more_helpers(needs: Collection[Need], known: Collection[Need]) -> list[str]:
     """The helpers for these needs that a module with the known ones does not have yet."""
-    return [each for each in HELPERS.chosen(needs) if each not in HELPERS.chosen(known)]
+    return [each for each in helpers(needs) if each not in helpers(known)]
 
 
 def runtime_files() -> dict[str, str]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import TOTAL
+from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
@@ -22,6 +26,26 @@ OPTIONS = (
 )
 """Options of PyTorch's optimizers that change the update."""
 Fields = Mapping[str, str | Lines]
+
+
+def check_scope(derivation: Derivation) -> None:
+    """Refuses what the optimizer class cannot do: it treats one tensor at a time, and at higher orders all as one."""
+    name, parts = derivation.method.name, (derivation.method.phi, *(c.g for c in derivation.method.channels))
+    if any(part.has(TOTAL) for part in parts):
+        raise DerivationError(
+            f"{name}: its update joins all parameter tensors, and the PyTorch optimizer takes one at a time; "
+            "take numpy or jax, or clip the gradient with max_norm"
+        )
+    if derivation.order > 1 and _is_of_tensors(derivation):
+        raise DerivationError(
+            f"{name}: at order {derivation.order} the PyTorch optimizer takes all parameters as one vector, and the "
+            "update is a function of each tensor; take order 1, or numpy or jax"
+        )
+
+
+def _is_of_tensors(derivation: Derivation) -> bool:
+    parts = (derivation.method.phi, *(channel.g for channel in derivation.method.channels))
+    return any(is_of_tensors(atom) for part in parts for atom in part.atoms(AppliedUndef))
 
 
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
@@ -83,7 +107,8 @@ def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fiel
         "check": "_check",
         "has_finite": str(has_finite),
         "has_limit": str(has_limit),
-        "is_entrywise": str(not optimizer.functions),
+        "is_entrywise": str(derivation.method.is_entrywise),
+        "is_of_tensors": str(_is_of_tensors(derivation)),
     }
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from symmem.derivation.derivation import Derivation
 from symmem.output.files import write_set
 from symmem.program.lowering import lower
-from symmem.targets.python.module import CHECKS, PythonTarget, python_module
+from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
 from symmem.targets.torch.formulas import imports_math, tensor_writer, written
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
 
 PACKAGE = "symmem_runtime"
-TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS))
+TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 
 
 def write_with_runtime(derivation: Derivation, output: str) -> str:

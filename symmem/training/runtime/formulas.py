@@ -45,7 +45,7 @@ class Formulas:
     """What every optimizer has.
 
     ``check(n, *parameters)`` raises ValueError for a value out of range.  ``is_entrywise`` says that every formula acts
-    entry by entry, so that large tensors may go block by block.
+    entry by entry, so that large tensors may go block by block; ``is_of_tensors`` that some need a whole tensor.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Formulas:
     has_finite: bool
     has_limit: bool
     is_entrywise: bool
+    is_of_tensors: bool
 
     def values(self, group: Group) -> list[float]:
         """The parameters of a group, in the order of the declaration."""

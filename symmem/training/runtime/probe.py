@@ -24,6 +24,7 @@ from .running import (
     run,
     running_parts,
     running_sums,
+    shaped_sums,
 )
 from .sharding import is_sharded, local
 from .step import Resources, evaluate
@@ -140,7 +141,7 @@ def _both_steps(parts: Sequence[RunningPart], state: State) -> tuple[Vectors, Ve
 
 def _steps_of(part: RunningPart, place: int, gradient: Tensor, state: State) -> tuple[Tensor, Tensor]:
     owner = part.owned[place]
-    kept = running_sums(state.get(owner, {}), owner, part.formulas)
+    kept = shaped_sums(running_sums(state.get(owner, {}), owner, part.formulas), part, place, gradient)
     copies = [local(x).clone() for x in kept]
     theta, g, *sums = widened(part.parameters[place], gradient, *copies)
     at = Place(place, theta, g, part.functions[place])

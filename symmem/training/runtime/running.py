@@ -86,6 +86,18 @@ def running_sums(entry: Mapping[str, Any], like: Tensor, formulas: FirstOrder) -
     return [torch.zeros_like(like) if x is None else x for x in found]
 
 
+def shaped_sums(sums: Sequence[Tensor], part: RunningPart, place: int, gradient: Tensor) -> list[Tensor]:
+    """The sums, zeros in the shape of what they take in where that is a matrix of another shape than theta."""
+    if not part.formulas.is_of_tensors:
+        return list(sums)
+    found = []
+    for x, taken_in in zip(sums, part.formulas.running.taken_in, strict=True):
+        value = taken_in(part.parameters[place], gradient, *part.functions[place], *part.values)
+        other = isinstance(value, Tensor) and value.ndim > 0 and value.shape != x.shape
+        found.append(torch.zeros_like(value) if other else x)
+    return found
+
+
 @dataclass(frozen=True)
 class Place:
     """One tensor in a step: its point and gradient in the type to compute in, and the opaque functions for it."""

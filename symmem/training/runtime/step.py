@@ -14,7 +14,7 @@ from .groups import Part, Product
 from .processes import OneProcess
 from .products import Hvp, evaluation_by
 from .remembered import Row, planned
-from .sharding import local
+from .sharding import is_sharded, local
 from .vectors import Closure, Vectors, accumulate, widened
 
 
@@ -54,6 +54,10 @@ def place_parts(parts: Sequence[Part], gradients: Vectors, resources: Resources)
     """The parts get their tensors, their places among all tensors, and their gradients."""
     start = 0
     for part in parts:
+        if part.formulas.is_of_tensors and any(map(is_sharded, part.owned)):
+            raise ValueError(
+                f"{part.formulas.name} needs whole tensors, and a parameter is sharded; use replicas"
+            )
         part.parameters = [local(p) for p in part.owned]
         part.span = slice(start, start + len(part.owned))
         part.gradients = part.signed(gradients[part.span])

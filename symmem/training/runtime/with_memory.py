@@ -20,6 +20,7 @@ from .running import (
     run,
     running_parts,
     running_sums,
+    shaped_sums,
 )
 from .sharding import local
 from .step import evaluate
@@ -141,7 +142,7 @@ def terms_of(part: RunningPart) -> Terms:
 def _advance(part: RunningPart, place: int, gradient: Tensor, terms: Terms, entry: dict[str, Any]) -> None:
     """theta <- theta - lr (Phi(m) + strength M) for one tensor and its state."""
     parameter = part.parameters[place]
-    state = running_sums(entry, part.owned[place], part.formulas)
+    state = shaped_sums(running_sums(entry, part.owned[place], part.formulas), part, place, gradient)
     sums = [local(x) for x in state]
     theta, g, *wide = widened(parameter, gradient, *sums)
     at = Place(place, theta, g, part.functions[place])

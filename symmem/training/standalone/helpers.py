@@ -14,10 +14,12 @@ __all__ = [
     "_array",
     "_complete",
     "_like",
+    "_of_tensor",
     "_oldest",
     "_shortfall",
     "_shortfalls",
     "_steps",
+    "_sum_tensors",
     "_written",
     "_zeros",
 ]
@@ -59,6 +61,16 @@ def _steps(first: int, stop: int) -> Tensor:
 
 def _added(terms: Tensor) -> float:
     return float(terms.sum())
+
+
+def _of_tensor(function: Any, vectors: Any, numbers: Any) -> Any:
+    """A function of a whole parameter tensor."""
+    return function(torch, vectors, numbers)
+
+
+def _sum_tensors(vector: Any) -> float:
+    """The sum over the tensors of one number each: theta is one tensor."""
+    return float(torch.as_tensor(vector).mean())
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:

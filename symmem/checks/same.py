@@ -1,0 +1,117 @@
+"""Are two optimizers the same?  Identical, identical up to lr or parameters, the same after many steps, or different.
+
+"Identical" is a claim on the optimizer: the same update for every history and every loss, by a symbolic zero of the two
+updates as functions of sums over the past (:mod:`symmem.checks.atoms`), confirmed by runs.  "Different" is a claim with
+a witness: a run in which they part.  What is neither proved nor refuted is called so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+
+from sympy import Expr, Integer, S, Symbol
+
+from symmem.algebra.atoms import STEP
+from symmem.checks.atoms import Memories, update_of
+from symmem.checks.difference import Difference, difference
+from symmem.checks.maps import ParameterMap, candidates
+from symmem.checks.runs import Trial, parting
+from symmem.checks.settled import settled
+from symmem.checks.zero import Normal
+from symmem.declaration.optimizer import Optimizer
+from symmem.method.reading import method_of
+
+MOST_TRIED = 200
+"""Maps of parameters that are tried by numbers."""
+
+
+class Verdict(Enum):
+    """What was found."""
+
+    IDENTICAL = "identical"
+    RESCALED = "identical up to lr"
+    RENAMED = "identical up to parameters"
+    BOTH = "identical up to lr and parameters"
+    SETTLED = "the same after many steps"
+    DIFFERENT = "different"
+    UNDECIDED = "not decided"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The verdict on two optimizers, with what it takes to make them equal, or how they differ.
+
+    ``first`` with lr is ``second`` with ``scale * lr`` and the parameters of ``values``.
+    """
+
+    first: Optimizer
+    second: Optimizer
+    verdict: Verdict
+    scale: Expr = S.One
+    values: tuple[tuple[Symbol, Expr], ...] = ()
+    swapped: bool = False
+    difference: Difference | None = None
+
+
+def same(first: Optimizer, second: Optimizer) -> Comparison:
+    """The verdict: the simplest way in which the two are equal, or their difference."""
+    apart = parting(Trial.of(first, second, {}))
+    for swapped, (left, right) in ((False, (first, second)), (True, (second, first))):
+        found = _equal(left, right, swapped)
+        if found is not None:
+            return found
+    told = difference(first, second, apart)
+    if apart is None:
+        return Comparison(first, second, Verdict.UNDECIDED, difference=told)
+    late = (settled(first), settled(second))
+    if late[0] is not None and late[1] is not None and proved_scale(late[0], late[1], {}) == 1:
+        return Comparison(first, second, Verdict.SETTLED, difference=told)
+    return Comparison(first, second, Verdict.DIFFERENT, difference=told)
+
+
+def _equal(left: Optimizer, right: Optimizer, swapped: bool) -> Comparison | None:
+    """The first map of right's parameters under which it is left, up to a constant factor of lr."""
+    for values in islice(_promising(left, right), 4):
+        scale = proved_scale(left, right, values)
+        if scale is None:
+            continue
+        verdict = _verdict(scale, values)
+        pairs = tuple((name, value) for name, value in values.items() if name != value)
+        return Comparison(left, right, verdict, scale, pairs, swapped)
+    return None
+
+
+def _promising(left: Optimizer, right: Optimizer) -> Iterator[ParameterMap]:
+    """The maps under which the two updates are proportional in numbers."""
+    for values in islice(candidates(left, right), MOST_TRIED):
+        trial = Trial.of(left, right, values)
+        if trial.scale is not None:
+            yield values
+
+
+def proved_scale(left: Optimizer, right: Optimizer, values: ParameterMap) -> Expr | None:
+    """The constant c with ``left's update = c right's update``, by a symbolic zero; None where it is not proved."""
+    trial = Trial.of(left, right, values)
+    normal = Normal(trial.sample)
+    memories = Memories(normal)
+    ours = update_of(left, memories, {})
+    theirs = update_of(right, memories, values)
+    if normal.is_zero(ours - theirs):
+        return Integer(1) if trial.scale is not None else None
+    parameters = {Symbol(parameter.name) for parameter in left.parameters}
+    read = normal.ratio(ours, theirs)
+    scale = normal.written(read)
+    if not scale.free_symbols <= parameters or STEP in scale.free_symbols:
+        return None
+    proved = normal.is_zero(ours - scale * theirs) and trial.scale is not None
+    return method_of(left).numbers.tidy(scale) if proved else None
+
+
+def _verdict(scale: Expr, values: ParameterMap) -> Verdict:
+    renamed = any(name != value for name, value in values.items())
+    if scale == 1:
+        return Verdict.RENAMED if renamed else Verdict.IDENTICAL
+    return Verdict.BOTH if renamed else Verdict.RESCALED

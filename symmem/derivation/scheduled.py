@@ -1,0 +1,97 @@
+"""Under a schedule, ``theta_{n+1} = theta_n - h rate(n) F^(n)``: what the limits are (mathematics.md sections 2, 9).
+
+Past rates stand inside M, the present one in front of F + M.  Two limits of many steps:
+
+    settled   the rate tends to r:  h is r h in every coefficient, ``M = r h F_1 + (r h)^2 F_2 + ...``
+    slow      the rate is a function that changes little while memory fades:
+              ``S_l = sum_{k>=1} tail_l(k) rate(n-k) F``, and to leading order ``M = h rate(n) F_1``
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from sympy import Expr, S, Sum
+
+from symmem.algebra.atoms import AGO, LR, STEP
+from symmem.algebra.directional import along, derivative
+from symmem.algebra.families import RATE
+from symmem.algebra.grouping import group
+from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.derivation.expansion import expansion
+from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.singular import singular_limit
+from symmem.method.merging import merged
+from symmem.method.method import Method
+from symmem.records import record
+
+Result = TypeVar("Result")
+
+
+@record(frozen=True)
+class SlowLimit:
+    """``theta <- theta - h rate(n) (F + M)`` after many steps, the rate a symbol.
+
+    M has the past rates in it, None where the kernel's tail has no formula; ``leading`` is what is left of it where the
+    rate changes little while memory fades.
+    """
+
+    F: Expr
+    M: Expr | None
+    leading: Expr
+
+
+def no_settled_rate(method: Method) -> Missing | None:
+    """Why the rate has no limit; None where it has one, or where there is no schedule."""
+    if method.rate is None or isinstance(method.rate.settled, Expr):
+        return None
+    reason = Sentence.of(f"{method.name}: ", *method.rate.settled.reason.parts)
+    return Missing(reason, (Advice.STEP,))
+
+
+def at_rate(found: Result, rate: Expr) -> Result:
+    """A result of the limit with ``rate h`` in the place of h, in every expression that it holds."""
+    if rate == 1:
+        return found
+    if isinstance(found, Expr):
+        return found.xreplace({LR: rate * LR})
+    if isinstance(found, tuple):
+        return type(found)(at_rate(each, rate) for each in found)
+    changed = {
+        each.name: at_rate(getattr(found, each.name), rate)
+        for each in fields(found)  # type: ignore[arg-type]
+        if isinstance(getattr(found, each.name), Expr)
+    }
+    return replace(found, **changed)  # type: ignore[type-var]
+
+
+def slow_limit(method: Method) -> SlowLimit | Missing | None:
+    """The limit with the rate as a symbol; None where there is no schedule."""
+    if method.rate is None:
+        return None
+    missing = singular_limit(method, 1)
+    if missing is not None:
+        return missing
+    series = expansion(method, 1)
+    update = series.memoryless(0)
+    leading = LR * RATE(STEP) * series.memoryless(1)
+    return SlowLimit(update, _with_past_rates(method, update), leading)
+
+
+def _with_past_rates(method: Method, update: Expr) -> Expr | None:
+    """``h sum_l d_l Phi[Dg_l[sum_{k>=1} tail_l(k) rate(n-k) F]]``."""
+    one = merged(method)
+    if one.is_cascade:
+        return None
+    parts = []
+    for channel in one.channels:
+        tail = channel.kernel.limit_tail(AGO)
+        if tail is None:
+            return None
+        past = S.Zero if tail == 0 else Sum(tail * RATE(STEP - AGO), (AGO, 1, S.Infinity)) * update
+        moved = derivative(channel.g, along(past))
+        if moved != 0:
+            change = derivative(one.phi, {channel.symbol: moved})
+            parts.append(at_frozen_point(change, one, limit_gains(one)))
+    return LR * group(parts, method.numbers)

@@ -1,0 +1,79 @@
+"""Sums over the steps at which a kernel looks: written out between numbers, closed, or an explicit finite sum.
+
+A delay brings ``Min(d, r)`` into a summand.  It is d from r = d on, so that a sum from 0 is that of the late form and a
+correction at the first steps:
+
+    sum_{r=0..n} b^(n-r) Min(1, r) = sum_{r=0..n} b^(n-r) - b^n
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from sympy import Add, Expr, Integer, Max, Min, Sum, Symbol
+
+from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.exponential import exponential_field
+from symmem.algebra.factored import write
+from symmem.algebra.late_form import late_form
+from symmem.algebra.sums import definite_sum
+
+MOST_EARLY_STEPS = 4
+"""So many first steps of a delay are written out; a longer one keeps its sum."""
+
+
+def added(summand: Expr, r: Symbol, first: Expr, last: Expr, values: Mapping[Symbol, Expr]) -> Expr:
+    """``sum_{r=first..last} summand(r)`` at these values of n and s: written out between numbers, closed, or a Sum."""
+    lower, upper = first.xreplace(values), last.xreplace(values)
+    if lower.is_Integer and upper.is_Integer:
+        placed = summand.xreplace(values)
+        return Add(*(placed.xreplace({r: Integer(step)}) for step in range(int(lower), int(upper) + 1)))
+    closed = _closed(summand, r, first, last) if is_scalar(summand) else None
+    whole = Sum(summand, (r, first, last)) if closed is None else closed
+    return whole.xreplace(values)
+
+
+def reached(lead: Expr) -> Expr:
+    """1 for an integer ``lead >= 0``, else 0; in maxima and minima, which every reader of a formula knows."""
+    return Max(0, Min(1, lead + 1))
+
+
+@lru_cache(maxsize=256)
+def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
+    """``sum_{r=first..last}``, closed; None where it does not close."""
+    if not summand.has(Min, Max):
+        return _closed_in_field(summand, r, first, last)
+    late = late_form(summand, r)
+    if late is None or first != 0 or late[1] > MOST_EARLY_STEPS:
+        return None
+    settled, steps = late
+    whole = _closed_in_field(settled, r, first, last)
+    if whole is None:
+        return None
+    parts = [whole]
+    for step in range(steps):
+        early = (summand - settled).xreplace({r: Integer(step)})
+        # n >= 0: the first step is always there.
+        parts.append(early if step == 0 else early * reached(last - step))
+    return Add(*parts)
+
+
+def _closed_in_field(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
+    """By the exact field: the difference of two sums from 0."""
+    field = exponential_field([summand], (STEP, PAST, r))
+    element = field.read(summand)
+    if element is None:
+        return None
+    total = field.number(0)
+    for bound, sign in ((last + 1, 1), (first, -1)):
+        index, beyond = bound.as_coeff_Add()[::-1]
+        if index == 0:
+            continue  # an empty sum: nothing stands before r = 0
+        below = definite_sum(field, element, r, index)
+        at_index = field.read(summand.xreplace({r: index})) if beyond else field.number(0)
+        if below is None or at_index is None:
+            return None
+        part = below + at_index
+        total = total + part if sign > 0 else total - part
+    return write(field, total)

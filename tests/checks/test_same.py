@@ -1,0 +1,136 @@
+"""``symmem same``: identities with their proof, differences with a witness, and nothing else called either."""
+
+from __future__ import annotations
+
+import pytest
+from command import output, run
+from sympy import Dummy, Rational, Symbol, sqrt, symbols
+from truth import load
+
+from symmem.checks.maps import candidates
+from symmem.checks.runs import Trial, parting
+from symmem.checks.same import Verdict, proved_scale, same
+from symmem.checks.zero import Normal
+from symmem.declaration.optimizer import Optimizer
+
+beta, share, mu_x, mu_y, nu = symbols("beta share mu_x mu_y nu")
+
+
+def own(phi: str, *momentum: tuple[str, str, str], **parameters: float) -> Optimizer:
+    variables = [{"g": g, "beta": decay, "b": b} for g, decay, b in momentum]
+    return Optimizer("own", phi, variables, {name: {"default": value} for name, value in parameters.items()})
+
+
+IDENTICAL = {
+    ("heavyball", "heavyball"): (Verdict.IDENTICAL, 1, {}),
+    ("heavyball", "ema-momentum"): (Verdict.RESCALED, 1 / (1 - beta), {}),
+    ("ema-momentum", "heavyball"): (Verdict.RESCALED, 1 - beta, {}),
+    ("gpa", "qhm"): (Verdict.RENAMED, 1, {"nu": mu_y, "beta": mu_x}),
+    ("error-feedback", "ema-momentum"): (Verdict.RENAMED, 1, {"beta": 1 - share}),
+    ("error-feedback", "heavyball"): (Verdict.BOTH, share, {"beta": 1 - share}),
+    ("adam", "adamw"): (Verdict.RENAMED, 1, {"weight_decay": 0}),
+    ("ema-momentum", "qhm"): (Verdict.RENAMED, 1, {"nu": 1}),
+    ("signum", "lion"): (Verdict.RENAMED, 1, {"beta1": beta, "beta2": beta, "weight_decay": 0}),
+}
+
+
+@pytest.mark.parametrize("pair", IDENTICAL, ids="-is-".join)
+def test_identical(pair: tuple[str, str]) -> None:
+    verdict, scale, values = IDENTICAL[pair]
+    found = same(load(pair[0]), load(pair[1]))
+    assert (found.verdict, found.swapped) == (verdict, False)
+    assert (found.scale - scale).cancel() == 0
+    assert {name.name: value for name, value in found.values} == values
+
+
+def test_the_other_way_round() -> None:
+    """AdamW is not Adam, but Adam is AdamW without decay."""
+    found = same(load("adamw"), load("adam"))
+    assert (found.verdict, found.swapped, found.first.name) == (Verdict.RENAMED, True, "adam")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("adam-torch", "adam-keras", Verdict.SETTLED),
+        ("bert-adam", "adamw-torch", Verdict.SETTLED),
+        ("adamd", "adam-torch", Verdict.SETTLED),
+        ("adam", "adam-torch", Verdict.DIFFERENT),
+        ("adam-optax", "adam-torch", Verdict.DIFFERENT),
+        ("nesterov", "heavyball", Verdict.DIFFERENT),
+    ],
+)
+def test_different(first: str, second: str, verdict: Verdict) -> None:
+    """The witness is a pair of runs; after many steps the same means that F and M do not differ."""
+    found = same(load(first), load(second))
+    assert found.verdict is verdict
+    told = found.difference
+    assert told.witness.gap > 1e-6
+    assert (told.F.formula == 0 and told.M.formula == 0) == (verdict is Verdict.SETTLED)
+
+
+def test_the_difference_is_that_of_the_formulas() -> None:
+    """Nesterov and heavy ball have one F and corrections beta^2 and beta: a tenth of the first at beta = 0.9."""
+    told = same(load("nesterov"), load("heavyball")).difference
+    assert told.F.formula == 0
+    assert abs(told.M.size - 1 / 9) < 1e-12
+
+
+def test_keras_form_is_seen_through_its_roots() -> None:
+    """lr sqrt(1 - beta2^t)/(1 - beta1^t) m/(sqrt(v) + eps) is the form with everything debiased and eps_t."""
+    keras = own(
+        "m3*m1/(sqrt(m2) + eps)",
+        ("grad", "beta1", "1 - beta1"),
+        ("grad**2", "beta2", "1 - beta2"),
+        ("1", "0", "sqrt(1 - beta2**(n + 1))/(1 - beta1**(n + 1))"),
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-7,
+    )
+    assert same(keras, load("adam-keras")).verdict is Verdict.IDENTICAL
+
+
+def test_the_same_first_order_is_not_the_same_optimizer() -> None:
+    """Adam with beta1 = beta2 and Signum with one eps agree in F and M of the limit, and are different."""
+    adam, signum = load("adam").with_values(beta1=0.5, beta2=0.5), load("signum").with_values(beta=0.5)
+    found = same(adam, signum)
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.difference.witness is not None
+    assert abs(found.difference.M.size) < 1e-20
+
+
+def test_a_root_of_a_square_is_no_identity() -> None:
+    """sqrt(m^2) is |m|: sign momentum is not a constant step, although the roots cancel where m > 0."""
+    sign = own("m1/sqrt(m1**2)", ("grad", "beta", "1 - beta"), beta=0.9)
+    one = own("m1/m2", ("grad", "beta", "1 - beta"), ("grad", "beta", "1 - beta"), beta=0.9)
+    assert same(sign, one).verdict is Verdict.DIFFERENT
+    x, y = Symbol("x"), Dummy("y")
+    assert Normal({x: Rational(2)}).is_zero(sqrt(4 * x**2) - 2 * x)
+    assert not Normal({y: Rational(2)}, {y}).is_zero(sqrt(4 * y**2) - 2 * y)
+
+
+def test_numbers_confirm_and_refute() -> None:
+    first, second = load("heavyball"), load("ema-momentum")
+    trial = Trial.of(first, second, {})
+    assert abs(float(trial.scale) * float(1 - trial.ours["beta"]) - 1) < 1e-14
+    assert parting(Trial.of(first, first, {})) is None
+    assert parting(Trial.of(first, second, {})).step == 1
+    assert proved_scale(load("adam"), load("adam-torch"), {}) is None
+
+
+def test_maps_begin_with_the_names() -> None:
+    first = next(candidates(load("adam"), load("adamw")))
+    assert [str(value) for value in first.values()][:3] == ["beta1", "beta2", "eps"]
+
+
+def test_same_on_the_command_line() -> None:
+    assert output("same", "gpa", "qhm").startswith("gpa is qhm with nu = mu_y, beta = mu_x.\n")
+    assert output("same", "heavyball", "ema-momentum").startswith(
+        "heavyball is ema-momentum with lr times 1/(1 - beta)."
+    )
+    text = output("same", "adam", "adam-torch", PYTHONIOENCODING="ascii")
+    assert text.isascii()
+    assert "Witness" in text
+    done = run("same", "adam", "nothing")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1

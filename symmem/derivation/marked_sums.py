@@ -12,7 +12,7 @@ from sympy import Add, Dummy, Expr, Symbol
 from symmem.algebra.atoms import LR, PAST, STEP
 from symmem.algebra.grouping import group
 from symmem.algebra.scalars import Scalars
-from symmem.derivation.correction import contributions
+from symmem.derivation.correction import contributions, finite_correction
 from symmem.derivation.gains import at_frozen_point
 from symmem.derivation.history import past_terms, sum_over_past
 from symmem.derivation.second_order import second_coefficient
@@ -47,6 +47,8 @@ def marked_correction(method: Method) -> MarkedSums:
     coefficient of ``mark_l mark'_m`` is ``sum_s tail_l(n, s) gain_m(s)``.
     """
     one = merged(method)
+    if one.is_cascade:  # its sums stand inside one another
+        return MarkedSums(finite_correction(method), method.numbers)
     memories = [_marked(channel.kernel.remembered.shape) for channel in one.channels]
     gains = [_marked(channel.kernel) for channel in one.channels]
     marks = tuple(mark for row in (*memories, *gains) for mark, _ in row)
@@ -56,7 +58,7 @@ def marked_correction(method: Method) -> MarkedSums:
     update = Add(*past_terms(one))
     if one.is_linear and not one.is_settled:
         values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in gains)
-        update = at_frozen_point(one.phi, marked, values).xreplace({STEP: PAST})
+        update = one.rate_at(PAST) * at_frozen_point(one.phi, marked, values).xreplace({STEP: PAST})
     sums = tuple(_past(update, row, numbers) for row in memories)
     return MarkedSums(LR * group(contributions(marked, sums), numbers), numbers, marks)
 

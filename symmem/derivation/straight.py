@@ -39,8 +39,7 @@ EXPANSION = Sentence.of("take the expansion, F + M")
 def without_line(method: Method) -> Missing | None:
     """Why a channel has no line: its weights may add up to ``sum_k k c(n, k) = 0``; None where all have one."""
     if method.is_cascade:
-        words = "a g reads momentum variables, whose values along a straight line are not known"
-        return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
+        return reads_along_the_line(method)
     if method.is_even:
         return None  # V = F needs no denominator
     for channel in remembering(method):
@@ -48,6 +47,14 @@ def without_line(method: Method) -> Missing | None:
             words = " may weigh the past by 0 on the whole, and has no straight line through it"
             return Missing(Sentence.of(f"{method.name}: ", channel.symbol, words), (EXPANSION,))
     return None
+
+
+def reads_along_the_line(method: Method) -> Missing | None:
+    """Why a cascade has no line: it would need what it reads k steps ago; None for a method that reads nothing."""
+    if not method.is_cascade:
+        return None
+    words = "a g reads momentum variables, whose values along a straight line are not known"
+    return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
 
 
 def keeps_bounds(method: Method) -> bool:

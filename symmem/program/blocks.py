@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Integer, Mul, Number, Pow, Sum, Symbol, cse, oo
+from sympy import Add, Expr, Integer, Mul, Number, Pow, Product, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import (
     AGO,
@@ -26,11 +28,14 @@ from symmem.algebra.atoms import (
 )
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import RESHAPING, is_of_tensors
+from symmem.algebra.where import where
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
     Assignment,
+    Branch,
     Call,
+    Choice,
     Contract,
     Internal,
     Loop,
@@ -99,7 +104,7 @@ class Block:
         """The expression with every contraction, call, total and sum replaced by the name of its value."""
         if not expression.args:
             return expression
-        if not isinstance(expression, (Sum, AppliedUndef)):
+        if not isinstance(expression, (Sum, Product, where, AppliedUndef)):
             return expression.func(*(self.entrywise(argument) for argument in expression.args))
         owner = self._owner(expression)
         if expression not in owner._known:
@@ -107,8 +112,10 @@ class Block:
         return owner._known[expression]
 
     def _barrier(self, expression: Expr) -> Symbol:
-        if isinstance(expression, Sum):
+        if isinstance(expression, (Sum, Product)):
             return self._loop(expression)
+        if isinstance(expression, where):
+            return self._choice(*expression.args)
         if is_of_tensors(expression):
             return self._of_tensor(expression)
         arguments = tuple(self.vector(argument) for argument in expression.args)
@@ -176,8 +183,26 @@ class Block:
             names.shaped.add(result)
         return self._add(Apply(result, value, has_own_shape))
 
-    def _loop(self, expression: Sum) -> Symbol:
-        """A sum over past steps; SymPy's limits are inclusive, the innermost first."""
+    def _choice(self, condition: Boolean, value: Expr, otherwise: Expr) -> Symbol:
+        """The branches are blocks by themselves: nothing of them is computed before the condition is known."""
+        result = self._names.fresh("c")
+        self._late.add(result)
+        branches = []
+        for each in (value, otherwise):
+            block = Block(self._names)
+            ends = block.finish_scalar(each)
+            branches.append(Branch(block.statements(), ends))
+        return self._add(Choice(result, self._condition(condition), *branches))
+
+    def _condition(self, condition: Boolean) -> Boolean:
+        if isinstance(condition, Relational):
+            return condition.func(*(self.entrywise(side) for side in condition.args), evaluate=False)
+        return condition.func(*(self._condition(part) for part in condition.args), evaluate=False)
+
+    def _loop(self, expression: Sum | Product) -> Symbol:
+        """A sum over past steps, or a product; SymPy's limits are inclusive, the innermost first."""
+        if isinstance(expression, Product):
+            return self._product_loop(expression)
         *inner, (index, lower, upper) = expression.limits
         if lower == 0 and (upper == oo or index == AGO):
             # Over lags: the oldest step first, as every loop runs, and as its terms are cut.
@@ -196,6 +221,14 @@ class Block:
         decay = _decay(expression.function, index, stop)
         return self._add(Loop(result, index, first, stop, decay, body.statements(), term, scalar))
 
+    def _product_loop(self, expression: Product) -> Symbol:
+        ((index, lower, upper),) = expression.limits
+        body = Block(self._names, self, index)
+        result, term = self._names.fresh("c"), body.finish_scalar(expression.function)
+        self._late.add(result)
+        first, stop = self.entrywise(lower), self.entrywise(upper + 1)
+        return self._add(Loop(result, index, first, stop, None, body.statements(), term, True, True))
+
     def _owner(self, expression: Expr) -> Block:
         """The outermost block in which the expression can be computed."""
         block = self
@@ -203,7 +236,9 @@ class Block:
             block = block._parent
         return block
 
-    def _add(self, statement: Apply | Contract | Call | Potential | OfTensor | Total | Loop) -> Symbol:
+    def _add(
+        self, statement: Apply | Contract | Call | Potential | OfTensor | Total | Loop | Choice
+    ) -> Symbol:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from sympy import Expr, Symbol
+from sympy import Expr, S, Symbol
 
-from symmem.algebra.atoms import GRAD, LR, THETA
+from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
@@ -30,7 +30,10 @@ def lower(derivation: Derivation) -> Program:
     found = {
         "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
         "correction": Variants(_lowered(finite[1]), _lowered(limit[1])),
-        "step": Variants(_lowered(_step(*finite)), _lowered(_step(*limit))),
+        "step": Variants(
+            _lowered(_step(*finite, derivation.method.rate_at(STEP))),
+            _lowered(_step(*limit, limit_rate(derivation))),
+        ),
     }
     if derivation.order == 1:
         finite_line, limit_line = straight_formulas(derivation)
@@ -101,15 +104,21 @@ def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     return finite, (limit.F, limit.M)
 
 
-def step_of(update: Expr, correction: Expr) -> Expr:
-    """``theta - lr (F + M)``."""
-    return THETA - LR * (update + correction)
+def limit_rate(derivation: Derivation) -> Expr:
+    """The settled rate; where there is none the limit is missing, and nobody multiplies by it."""
+    rate = derivation.method.rate
+    return S.One if rate is None or isinstance(rate.settled, Missing) else rate.settled
 
 
-def _step(update: Expr | Missing, correction: Expr | Missing) -> Expr | Missing:
+def step_of(update: Expr, correction: Expr, rate: Expr = S.One) -> Expr:
+    """``theta - lr rate (F + M)``."""
+    return THETA - LR * rate * (update + correction)
+
+
+def _step(update: Expr | Missing, correction: Expr | Missing, rate: Expr) -> Expr | Missing:
     if isinstance(update, Missing):
         return update
-    return correction if isinstance(correction, Missing) else step_of(update, correction)
+    return correction if isinstance(correction, Missing) else step_of(update, correction, rate)
 
 
 def _lowered(formula: Expr | Missing) -> Routine | Missing:

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from sympy import Expr, Sum, Symbol, default_sort_key
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import is_contraction
+from symmem.algebra.atoms import STEP, is_contraction
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.derivation import Derivation
-from symmem.program.lowering import formulas, step_of, vector_routine
+from symmem.program.lowering import formulas, limit_rate, step_of, vector_routine
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Internal
 from symmem.program.straight import straight_formulas
@@ -39,8 +39,9 @@ def direction_name(position: int) -> str:
 def lower_products(derivation: Derivation) -> Program:
     """The program of a derivation whose contractions are Hessian-vector products of entrywise vectors."""
     lines = straight_formulas(derivation)
-    pairs = zip(formulas(derivation), lines, strict=True)
-    finite, limit = (_routines(*pair, line) for pair, line in pairs)
+    rates = derivation.method.rate_at(STEP), limit_rate(derivation)
+    pairs = zip(formulas(derivation), lines, rates, strict=True)
+    finite, limit = (_routines(*pair, line, rate) for pair, line, rate in pairs)
     found: dict[str, Variants] = {}
     for name in dict.fromkeys((*_names(finite), *_names(limit))):
         found[name] = Variants(_named(finite, name), _named(limit, name))
@@ -58,7 +59,7 @@ def _named(routines: Mapping[str, Routine | Missing] | Missing, name: str) -> Ro
 
 
 def _routines(
-    update: Expr | Missing, correction: Expr | Missing, straight: Expr | Missing
+    update: Expr | Missing, correction: Expr | Missing, straight: Expr | Missing, rate: Expr
 ) -> Mapping[str, Routine | Missing] | Missing:
     if isinstance(update, Missing):
         return update
@@ -81,7 +82,7 @@ def _routines(
         "memoryless": vector_routine(update),
         **directions,
         "correction": vector_routine(entrywise, given.values()),
-        "step": vector_routine(step_of(update, entrywise), given.values()),
+        "step": vector_routine(step_of(update, entrywise, rate), given.values()),
         "straight": straight
         if isinstance(straight, Missing)
         else vector_routine(straight.xreplace(given), given.values()),

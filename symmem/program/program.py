@@ -12,6 +12,8 @@ from enum import Enum
 from functools import cached_property
 
 from sympy import Abs, Expr, Function, Pow, S, Symbol, sign
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
@@ -19,6 +21,7 @@ from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.statements import (
     Apply,
     Call,
+    Choice,
     Contract,
     Loop,
     OfTensor,
@@ -53,6 +56,7 @@ class Need(Enum):
     PRODUCT = "a product of decays among them"
     SHORTFALL = "one less the power of a decay"
     SHORTFALLS = "the same for all steps of a sum at once"
+    CHOICE = "one of two branches, where the condition may be traced"
 
 
 OF_TENSORS = (
@@ -95,6 +99,17 @@ def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
             yield from _of_numbers(value for _, value in statement.assignments)
         elif isinstance(statement, Loop):
             yield from _of_loop(statement)
+        elif isinstance(statement, Choice):
+            yield Need.CHOICE
+            yield from _of_numbers(side for each in _comparisons(statement.condition) for side in each.args)
+            yield from _needs(each for branch in statement.branches for each in branch.body)
+
+
+def _comparisons(condition: Boolean) -> Iterator[Relational]:
+    if isinstance(condition, Relational):
+        yield condition
+    else:
+        yield from (each for part in condition.args for each in _comparisons(part))
 
 
 def _of_loop(loop: Loop) -> Iterator[Need]:

@@ -9,7 +9,8 @@ Every name is assigned once, and read after it is assigned.
     Potential  the number whose gradient an opaque function is
     OfTensor   a function of a whole tensor, or its derivative along vectors: dot, polar, matmul, ...
     Total      the sum of the entries of a vector
-    Loop       a finite sum over past steps that has no closed form
+    Loop       a finite sum over past steps that has no closed form, or a product over steps
+    Choice     a number with two branches, of which one is computed
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sympy import Expr, Symbol
+from sympy.logic.boolalg import Boolean
 
 
 class Internal(Symbol):
@@ -112,7 +114,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Loop:
-    """``result = sum of term for first <= index < stop``; the body assigns the term.
+    """``result = sum of term for first <= index < stop``, or their product; the body assigns the term.
 
     ``decay`` is the number whose power ``decay**(stop - index)`` every term carries, or None: terms are left out
     where that power is below ``2**-TOLERANCE_BITS``.
@@ -126,14 +128,42 @@ class Loop:
     body: tuple[Statement, ...]
     term: Symbol
     is_scalar: bool
+    is_product: bool = False
 
     @property
     def is_formula(self) -> bool:
-        """Whether the terms are numbers by a formula, so that all of them can be computed at once."""
-        return self.is_scalar and all(isinstance(statement, Scalars) for statement in self.body)
+        """Whether the terms are numbers to be added, by a formula: all of them can be computed at once."""
+        return (
+            self.is_scalar
+            and not self.is_product
+            and all(isinstance(statement, Scalars) for statement in self.body)
+        )
 
 
-Statement = Scalars | Apply | Contract | Call | Potential | OfTensor | Total | Loop
+@dataclass(frozen=True)
+class Branch:
+    """Statements of their own, and the number that they end with."""
+
+    body: tuple[Statement, ...]
+    value: Symbol
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``result = value where the condition holds, else otherwise``: what is not taken is not computed."""
+
+    result: Symbol
+    condition: Boolean
+    value: Branch
+    otherwise: Branch
+
+    @property
+    def branches(self) -> tuple[Branch, Branch]:
+        """Both."""
+        return self.value, self.otherwise
+
+
+Statement = Scalars | Apply | Contract | Call | Potential | OfTensor | Total | Loop | Choice
 
 
 def reads(statement: Statement) -> frozenset[Symbol]:
@@ -152,6 +182,9 @@ def reads(statement: Statement) -> frozenset[Symbol]:
         return frozenset(statement.vectors).union(*(number.free_symbols for number in statement.numbers))
     if isinstance(statement, Total):
         return frozenset({statement.vector})
+    if isinstance(statement, Choice):
+        inside = frozenset[Symbol]().union(*(reads(s) for branch in statement.branches for s in branch.body))
+        return inside.union(statement.condition.free_symbols, (branch.value for branch in statement.branches))
     numbers = [statement.first, statement.stop, *([] if statement.decay is None else [statement.decay])]
     inner = frozenset[Symbol]().union(*map(reads, statement.body))
     return inner.union({statement.term}, *(number.free_symbols for number in numbers))
@@ -163,4 +196,7 @@ def assigns(statement: Statement) -> frozenset[Symbol]:
         return frozenset(name for name, _ in statement.assignments)
     if isinstance(statement, Loop):
         return frozenset[Symbol]({statement.result, statement.index}).union(*map(assigns, statement.body))
+    if isinstance(statement, Choice):
+        inside = (assigns(each) for branch in statement.branches for each in branch.body)
+        return frozenset[Symbol]({statement.result}).union(*inside)
     return frozenset({statement.result})

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import count
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sort_key
+from sympy import Add, And, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sort_key
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 from sympy.printing.printer import Printer
 
 from symmem.program.decay_functions import Complete
@@ -30,6 +33,8 @@ class Dialect:
     rsqrt: str
     times: str = "*"
     over: str = "/"
+    both: str = "({} and {})"
+    either: str = "({} or {})"
 
 
 def own_name(symbol: Symbol) -> str:
@@ -111,6 +116,25 @@ class SourcePrinter(Printer):
         if _is_small(base, exponent):
             return f" {self._dialect.times} ".join([self.source(base)] * int(exponent))
         return self.power(base, exponent)
+
+    def condition(self, condition: Boolean) -> str:
+        """A comparison, or several with words between them."""
+        if isinstance(condition, Relational):
+            left, right = (self.source(side) for side in condition.args)
+            return f"{left} {condition.rel_op} {right}"
+        form = self._dialect.both if isinstance(condition, And) else self._dialect.either
+        return reduce(form.format, map(self.condition, condition.args))
+
+    def _print_Min(self, expression: Expr) -> str:
+        return self._nested(expression)
+
+    def _print_Max(self, expression: Expr) -> str:
+        return self._nested(expression)
+
+    def _nested(self, expression: Expr) -> str:
+        """min(x, min(y, z)): libraries take two."""
+        form = self._dialect.functions[expression.func.__name__]
+        return reduce(form.format, map(self.source, sorted(expression.args, key=default_sort_key)))
 
     def _print_Function(self, expression: Expr) -> str:
         arguments = [self.source(argument) for argument in expression.args]

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from symmem.declaration.optimizer import Optimizer
+from symmem.errors import DerivationError
 from symmem.training.loading import declared, formulas_of
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
@@ -127,7 +128,11 @@ def probe(
 def first_order_of(optimizer: Optimizer) -> FirstOrder:
     """The formulas at order 1, which is all that the runtime with memory and the probe know."""
     found = formulas_of(optimizer)
-    assert isinstance(found, FirstOrder)
+    if not isinstance(found, FirstOrder):
+        raise DerivationError(
+            f"{optimizer.name}: the optimizer with memory and the probe are known for geometric memory of theta and "
+            "grad, and here a g reads momentum variables or a delay stands; take Memoryless"
+        )
     return found
 
 

@@ -26,7 +26,7 @@ def felt_values(optimizer: Optimizer) -> dict[str, Rational]:
     A default of 0 or of 1e-8 would hide what the parameter does.
     """
     return {
-        parameter.name: _inside(parameter, Rational(7, 10) + Rational(position % 3, 20), SMALL)
+        parameter.name: _inside(parameter, Rational(7, 10) + Rational(position, 50), SMALL)
         for position, parameter in enumerate(optimizer.parameters)
     }
 
@@ -34,7 +34,7 @@ def felt_values(optimizer: Optimizer) -> dict[str, Rational]:
 def gentle_values(optimizer: Optimizer) -> dict[str, Rational]:
     """Values at which the theory's regime is reached with few steps: short memory, smooth functions."""
     return {
-        parameter.name: _inside(parameter, Rational(3, 10) + Rational(position % 3, 20), Rational(1, 2), FEW)
+        parameter.name: _inside(parameter, Rational(3, 10) + Rational(position, 50), Rational(1, 2), FEW)
         for position, parameter in enumerate(optimizer.parameters)
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -29,15 +30,23 @@ def commands_of(program: Path) -> list[str]:
     return re.findall(r"^    (symmem .*)$", program.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def output(program: Path, folder: Path, *arguments: str, alone: bool = True) -> str:
-    """What the program prints; where it stands alone, when symmem cannot be imported."""
+def output(
+    program: Path, folder: Path, *arguments: str, alone: bool = True, beside: Path | None = None
+) -> str:
+    """What the program prints; where it stands alone, when symmem cannot be imported.
+
+    ``beside``: the folder of modules of its own.
+    """
     blocked = "sys.modules['symmem'] = None; " if alone else ""
     launcher = (
-        f"import runpy, sys; {blocked}sys.path.insert(0, '.'); "
+        f"import runpy, sys; {blocked}sys.path.insert(0, {str(beside or '.')!r}); "
         "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
     )
+    alone_on_its_core = os.environ | {"OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", launcher, str(program), *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        command, cwd=folder, env=alone_on_its_core, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -85,3 +94,32 @@ def test_training(tmp_path: Path) -> None:
     less, more = (losses["text", f"AdamW, strength {strength}"] - reference for strength in (-1, 1))
     assert less * more < 0
     assert {path.name for path in tmp_path.glob("*.png")} == {"digits.png", "text.png", "beta2.png"}
+
+
+def test_effect_of_beta2(tmp_path: Path) -> None:
+    """At equal training loss a larger beta2 leaves a larger gradient, for each of two seeds: AdamW anti-regularises."""
+    program = EXAMPLES / "implicit_regularisation" / "effect_of_beta2.py"
+    said = output(
+        program, tmp_path, "--seeds", "2", "--only", "AdamW, full batch", alone=False, beside=program.parent
+    )
+    rows = re.findall(
+        r"^\| ([\d.]+) \| ([\d.]+) \| [\d.]+ \| \+ \| ([+-][\d.]+) ± ([\d.]+)", said, re.MULTILINE
+    )
+    changes = {
+        (float(level), float(beta2)): (float(mean), float(error)) for level, beta2, mean, error in rows
+    }
+    assert len(changes) == 12
+    for beta2, least in ((0.95, 0.01), (0.99, 0.04), (0.999, 0.05)):
+        mean, error = changes[0.3, beta2]
+        assert mean > least
+        assert mean > 3 * error
+
+
+def test_edge_of_stability(tmp_path: Path) -> None:
+    """The preconditioned sharpness of AdamW with beta1 = 0.9 stays at its threshold (2 + 2 beta1)/((1 - beta1) lr)."""
+    said = output(EXAMPLES / "edge_of_stability" / "sharpness.py", tmp_path, "--steps", "200")
+    median, most = (
+        float(number) for number in re.findall(r"at ([\d.]+) of it \(median\), at most ([\d.]+)", said)[0]
+    )
+    assert 0.85 < median < 1.1
+    assert most < 1.25

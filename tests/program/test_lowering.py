@@ -128,10 +128,10 @@ def test_a_product_for_every_past_step_cannot_be_given() -> None:
             Derivation,
             SimpleNamespace(
                 optimizer=optimizer,
+                method=(method := method_of(optimizer)),
                 order=1,
                 F=update,
                 M=past,
-                method=(method := method_of(optimizer)),
                 marked=MarkedSums(past, method.numbers),
                 limit=limit,
                 straight=Missing(Sentence.of("no line")),

@@ -14,7 +14,7 @@ from functools import cached_property
 from sympy import Expr, Pow, S, Symbol
 
 from symmem.program.scope import Scope
-from symmem.program.statements import Apply, Entrywise, Internal, Loop, Scalars, Statement
+from symmem.program.statements import Apply, Choice, Entrywise, Internal, Loop, Scalars, Statement
 from symmem.targets.c.numbers import INDENT, OWN_NAMES, WIDTH, NumberWriter, declared, indented
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import CPrinter, Precision
@@ -93,6 +93,8 @@ class PassWriter:
             elif isinstance(statement, Apply):
                 lines.append(self._declared(statement.result))
                 lines += self._apply(statement, Place(f"{self._at(statement.result)} = "))
+            elif isinstance(statement, Choice) or (isinstance(statement, Loop) and statement.is_scalar):
+                lines += self._numbers.statements([statement])
             elif isinstance(statement, Loop):
                 lines += self._sum(statement)
         return lines

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
-from symmem.program.statements import Assignment, Loop, Scalars, Statement
+from symmem.program.statements import Assignment, Choice, Loop, Scalars, Statement
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import NUMBER, CPrinter
 from symmem.targets.printing import SourcePrinter, fitted, part_names
@@ -36,13 +36,26 @@ class NumberWriter:
         for statement in statements:
             if isinstance(statement, Scalars):
                 lines += self.assignments(statement.assignments)
+            elif isinstance(statement, Choice):
+                lines += self._choice(statement)
             else:
                 assert isinstance(statement, Loop)
                 result = self._names(statement.result)
-                added = f"{result} += {self._names(statement.term)};"
-                lines.append(f"double {result} = 0;")
+                sign, start = ("*", 1) if statement.is_product else ("+", 0)
+                added = f"{result} {sign}= {self._names(statement.term)};"
+                lines.append(f"double {result} = {start};")
                 lines += self.loop(statement, [*self.statements(statement.body), added])
         return lines
+
+    def _choice(self, choice: Choice) -> list[str]:
+        result = self._names(choice.result)
+        first, second = (
+            [*self.statements(each.body), f"{result} = {self._names(each.value)};"]
+            for each in choice.branches
+        )
+        condition = self._printer.condition(choice.condition)
+        head = [f"double {result};", f"if ({condition}) {{"]
+        return [*head, *indented(first), "} else {", *indented(second), "}"]
 
     def assignments(self, assignments: Iterable[Assignment]) -> list[str]:
         """The lines that declare these numbers."""

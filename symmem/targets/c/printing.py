@@ -34,8 +34,10 @@ class Precision:
         functions = {name: f"{function}{end}({{}})" for name, function in _MATHEMATICS.items()}
         functions["sign"] = f"symmem_sign{end}({{}})"
         functions["Shortfall"] = "symmem_shortfall({}, {})"
+        functions |= {"Min": f"fmin{end}({{}}, {{}})", "Max": f"fmax{end}({{}}, {{}})"}
         plain = f"1.0{self.numbers} / sqrt{end}({{}})"
-        return Dialect(functions, f"symmem_rsqrt{end}({{}})" if self.guarded else plain)
+        rsqrt = f"symmem_rsqrt{end}({{}})" if self.guarded else plain
+        return Dialect(functions, rsqrt, both="({} && {})", either="({} || {})")
 
 
 FLOAT = Precision("float", "f", "f", 17, guarded=True)

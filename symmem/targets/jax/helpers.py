@@ -18,7 +18,7 @@ class MemorylessState(NamedTuple):
 
 
 def _transformation(
-    update_and_correction: tuple[Callable[..., Any], Callable[..., Any]],
+    update_and_correction: tuple[Callable[..., Any], ...],
     contractions: int,
     learning_rate: Any,
     limit: bool,
@@ -28,7 +28,7 @@ def _transformation(
     """The optax transformation; the loss's derivatives are taken along vectors."""
     import optax
 
-    memoryless, correction = update_and_correction
+    memoryless, correction, *scheduled = update_and_correction
     along = [_with_derivatives(function) for function in functions]
     opaque = [each for each in along for _ in range(contractions + 1)]
 
@@ -48,6 +48,11 @@ def _transformation(
         lr = learning_rate(state.count) if callable(learning_rate) else learning_rate
         settings = {"n": None if limit else state.count, **parameters}
         loss_terms = [_with_derivatives(jax.grad(value_fn))] * contractions
+        if scheduled:  # the rate of the step is in it
+            given = (lambda theta: updates, *loss_terms, *opaque)
+            after = scheduled[0](params, *given, lr=lr, **settings)
+            moved = jax.tree.map(lambda new, old: new - old, after, params)
+            return moved, MemorylessState(count=state.count + 1)
         first = memoryless(params, lambda theta: updates, *opaque, **settings)
         given = (lambda theta: updates, *loss_terms, *opaque)
         change = correction(params, *given, lr=lr, **settings)
@@ -189,3 +194,10 @@ def _oldest(first: Any, stop: Any, decay: Any) -> jax.Array:
     terms = jnp.ceil(-TOLERANCE_BITS * jnp.log(2.0) / jnp.log(decay))
     count = jnp.where(decay > 0.0, terms, 0.0).astype(jnp.asarray(stop).dtype)
     return jnp.maximum(first, stop - count)
+
+
+def _chosen(condition: Any, value: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """One of two numbers; both are computed where the condition is traced."""
+    if _is_known(condition):
+        return value() if condition else otherwise()
+    return jnp.where(condition, value(), otherwise())

@@ -10,7 +10,7 @@ from symmem.notation.decimals import decimal
 from symmem.program.lowering import lower
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
-from symmem.program.statements import Internal, Loop
+from symmem.program.statements import Choice, Internal, Loop
 from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
@@ -52,6 +52,7 @@ HELPERS = Helpers(
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfall",),
+        Need.CHOICE: ("_chosen",),
         Need.SHAPED: ("_shaped",),
         Need.SUM_TENSORS: ("_sum_tensors",),
         **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
@@ -72,6 +73,9 @@ def spelling(scope: Scope) -> Spelling:
     functions = {name: f"{jnp}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     functions["Shortfall"] = "_shortfall({}, {})"
     numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})")
+    functions |= {"Min": f"{jnp}.minimum({{}}, {{}})", "Max": f"{jnp}.maximum({{}}, {{}})"}
+    words = {"both": f"{jnp}.logical_and({{}}, {{}})", "either": f"{jnp}.logical_or({{}}, {{}})"}
+    numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})", both=words["both"], either=words["either"])
     return Spelling(Dialect(functions, f"{scope.outer('jax')}.lax.rsqrt({{}})"), numbers, numbers)
 
 
@@ -80,10 +84,11 @@ class JaxWriter(PythonWriter):
 
     def loop(self, loop: Loop) -> list[str]:
         """The loop as a function of the index and of what was added so far, run by ``lax.fori_loop``."""
-        start = "0.0" if loop.is_scalar else "_zeros(theta)"
+        start = "1.0" if loop.is_product else "0.0" if loop.is_scalar else "_zeros(theta)"
         result, term = self._name(loop.result), self._name(loop.term)
         name = self._name(Internal(f"add_{loop.result}"))
         added = f"{result} + {term}" if loop.is_scalar else f"_add({result}, {term})"
+        added = f"{result} * {term}" if loop.is_product else added
         body = [*self.block(loop.body), f"return {added}"]
         first, stop = self.bounds(loop)
         function = f"{self.scope.outer('jax')}.lax.fori_loop"
@@ -95,12 +100,25 @@ class JaxWriter(PythonWriter):
             *self.call(f"{result} = ", function, [first, stop, name, start]),
         ]
 
+    def choice(self, choice: Choice) -> list[str]:
+        """Both branches as functions: where the condition is traced, both are computed and one is taken."""
+        result, lines, names = self._name(choice.result), [], []
+        for stem, branch in zip(("then", "else"), choice.branches, strict=True):
+            names.append(self._name(Internal(f"{stem}_{choice.result}")))
+            body = [*self.block(branch.body), f"return {self._name(branch.value)}"]
+            lines += ["", f"def {names[-1]}():", *indented(body)]
+        condition = self._scalars.condition(choice.condition)
+        return [*lines, "", *self.call(f"{result} = ", "_chosen", [condition, *names])]
+
 
 def jax_module(derivation: Derivation) -> str:
     """The JAX module of a derivation."""
     program = lower(derivation)
     scope = python_scope(program, OUTER)
-    values = {"transformation": _transformation(program)}
+    values = {
+        "transformation": _transformation(program),
+        "scheduled": program.optimizer.schedule is not None,
+    }
     return python_module(derivation, program, TARGET, JaxWriter(spelling(scope), scope), values)
 
 

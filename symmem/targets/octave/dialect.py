@@ -23,14 +23,18 @@ _WORDS = (
 )
 KEYWORDS = frozenset(_WORDS.split())
 _FUNCTIONS = ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-OUTER = (*_FUNCTIONS, "abs", "error", "isempty", "p", "out", "varargin", "settings", "check", "array", "like",
-         "filled", "total", "oldest", "complete", "shortfall")  # fmt: skip
+OUTER = (*_FUNCTIONS, "abs", "min", "max", "error", "isempty", "p", "out", "varargin", "settings", "check", "array",
+         "like", "filled", "total", "oldest", "complete")  # fmt: skip
 """What the functions of the file call, and the variables that each of them has."""
+_SPELLED = {"Abs": "abs({})", "Min": "min({}, {})", "Max": "max({}, {})"}
+_SPELLED["Shortfall"] = "((1 - ({0})) .* complete({1} - 1, [1; {0}]))"
 DIALECT = Dialect(
-    {"Abs": "abs({})", "Shortfall": "shortfall({}, {})", **{name: f"{name}({{}})" for name in _FUNCTIONS}},
+    {**{name: f"{name}({{}})" for name in _FUNCTIONS}, **_SPELLED},
     "1 ./ sqrt({})",
     times=".*",
     over="./",
+    both="({} && {})",
+    either="({} || {})",
 )
 
 
@@ -42,7 +46,6 @@ class OctavePrinter(SourcePrinter):
         return f"{self.bound(base, ATOM)} .^ {self.bound(exponent, ATOM)}"
 
     def _print_Complete(self, expression: Complete) -> str:
-        """Every node is a row of factors."""
         nodes = "; ".join(", ".join(self.source(x) for x in node) for node in expression.rows)
         return f"complete({self.source(expression.args[0])}, [{nodes}])"
 

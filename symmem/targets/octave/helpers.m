@@ -79,25 +79,12 @@ function first = oldest(first, stop, decay, bits)
 end
 
 function value = complete(m, nodes)
-  % The sum of all products of m nodes, each the product of a row: a power of a triangular
-  % matrix, by doubling, in which nothing is subtracted.
+  % The sum of all products of m nodes, the rows of factors: a triangular matrix; nothing cancels.
   count = size(nodes, 1);
-  single = diag(prod(nodes, 2)) + diag(ones(1, count - 1), 1);
-  power = eye(count);
-  last = m + count - 1;
-  for k = floor(log2(max(last, 1))):-1:0
-    done = floor(last / 2^k);
-    power = power * power * single^mod(done, 2);
-    power(1:(count + 1):end) = prod(nodes .^ done, 2);
+  value = eye(count);
+  for done = floor((m + count - 1) ./ 2 .^ (ceil(log2(m + count)):-1:0))
+    value = value * value * (diag(prod(nodes, 2)) + diag(ones(1, count - 1), 1)) ^ mod(done, 2);
+    value(1:(count + 1):end) = prod(nodes .^ done, 2);
   end
-  value = power(1, end);
-end
-
-function value = shortfall(x, k)
-  % 1 - x^k, without cancellation.
-  if x > 0
-    value = -expm1(k * log(x));
-  else
-    value = 1 - x ^ k;
-  end
+  value = value(1, end);
 end

@@ -10,6 +10,7 @@ from symmem.program.statements import (
     Apply,
     Assignment,
     Call,
+    Choice,
     Contract,
     Loop,
     Potential,
@@ -57,6 +58,8 @@ class OctaveWriter:
         if isinstance(statement, Loop):
             return self._loop(statement)
         result = self._names.name(statement.result)
+        if isinstance(statement, Choice):
+            return self._choice(statement)
         if isinstance(statement, Apply):
             return self._apply(statement)
         if isinstance(statement, Total):
@@ -85,10 +88,21 @@ class OctaveWriter:
         first, stop = source(loop.first), source(loop.stop)
         if loop.decay is not None:
             first = f"oldest({first}, {stop}, {source(loop.decay)}, {TOLERANCE_BITS})"
-        start = "0" if loop.is_scalar else "filled(theta, 0)"
-        body = [*self._block(loop.body), f"{result} = {result} + {self._names.name(loop.term)};"]
+        start = "1" if loop.is_product else "0" if loop.is_scalar else "filled(theta, 0)"
+        sign = ".*" if loop.is_product else "+"
+        body = [*self._block(loop.body), f"{result} = {result} {sign} {self._names.name(loop.term)};"]
         head = f"for {self._names.name(loop.index)} = {first}:({stop} - 1)"
         return [f"{result} = {start};", head, *indented(body), "end"]
+
+    def _choice(self, choice: Choice) -> list[str]:
+        """A number with two branches, of which one is computed."""
+        result = self._names.name(choice.result)
+        first, second = (
+            [*self._block(each.body), f"{result} = {self._names.name(each.value)};"]
+            for each in choice.branches
+        )
+        condition = self._numbers.condition(choice.condition)
+        return [f"if {condition}", *indented(first), "else", *indented(second), "end"]
 
     def _assigned(self, assignments: Sequence[Assignment], printer: OctavePrinter) -> list[str]:
         found: list[Assignment] = []

@@ -20,6 +20,7 @@ from symmem.program.statements import (
     Apply,
     Assignment,
     Call,
+    Choice,
     Contract,
     Entrywise,
     Loop,
@@ -147,6 +148,8 @@ class PythonWriter:
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
         if isinstance(statement, Scalars):
             return self._assignments(statement.assignments, self._scalars)
+        if isinstance(statement, Choice):
+            return self.choice(statement)
         target = f"{self._name(statement.result)} = "
         if isinstance(statement, Apply):
             role = roles.get(statement.result, "summand")
@@ -187,10 +190,20 @@ class PythonWriter:
                 *inner,
                 f"{result} = _added({self._name(loop.term)})",
             ]
-        start = "0.0" if loop.is_scalar else "_zeros(theta)"
-        body = [*self.block(loop.body), f"{result} = {result} + {self._name(loop.term)}"]
+        start = "1.0" if loop.is_product else "0.0" if loop.is_scalar else "_zeros(theta)"
+        sign = "*" if loop.is_product else "+"
+        body = [*self.block(loop.body), f"{result} = {result} {sign} {self._name(loop.term)}"]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
         return [f"{result} = {start}", header, *indented(body)]
+
+    def choice(self, choice: Choice) -> list[str]:
+        """A number with two branches, of which one is computed."""
+        result = self._name(choice.result)
+        first, second = (
+            [*self.block(each.body), f"{result} = {self._name(each.value)}"] for each in choice.branches
+        )
+        condition = self._scalars.condition(choice.condition)
+        return [f"if {condition}:", *indented(first), "else:", *indented(second)]
 
     def bounds(self, loop: Loop) -> tuple[str, str]:
         """The first step that is added, and the one after the last."""

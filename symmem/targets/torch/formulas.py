@@ -23,7 +23,7 @@ from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import helpers
-from symmem.targets.torch.record import assigned, check_scope, first_order, higher_order
+from symmem.targets.torch.record import assigned, by_groups, check_scope, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
@@ -41,7 +41,7 @@ class Written:
 def written(derivation: Derivation, writer: InliningWriter) -> Written:
     """The functions of any order, and ``FORMULAS``."""
     check_scope(derivation)
-    if derivation.order > 1:
+    if not by_groups(derivation):
         return _higher(derivation, writer)
     functions = FunctionWriter(derivation.method, writer)
     lines, record = first_order(derivation, functions)
@@ -87,7 +87,7 @@ def imports_math(needs: frozenset[Need], scope: Scope) -> bool:
 
 @dataclass(frozen=True)
 class HigherStep:
-    """Beyond order 1: the whole step on flat vectors, with a vector of rates, as a function."""
+    """Beyond order 1 and geometric memory: the whole step on flat vectors, with a vector of rates, as a function."""
 
     variants: Variants
     function: Lines
@@ -109,7 +109,7 @@ class HigherStep:
 
 
 def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
-    """The step of an order above 1."""
+    """The step of an order above 1, or of a memory that is not geometric."""
     optimizer, order = derivation.optimizer, derivation.order
     rates = Internal("rates")
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
-from symmem.errors import DerivationError
+from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.program.lowering import lower
 from symmem.program.program import Need, Program
 from symmem.targets.python.layout import INDENT, WIDTH
@@ -21,7 +20,7 @@ from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import GroupFunctions
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
-from symmem.targets.torch.record import check_scope
+from symmem.targets.torch.record import by_groups, check_scope
 
 TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 FIRST_ORDER = (
@@ -51,7 +50,7 @@ def torch_module(derivation: Derivation) -> str:
     check_scope(derivation)
     program = without_line(lower(derivation))
     writer = tensor_writer(program)
-    found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
+    found = _first(derivation, writer) if by_groups(derivation) else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
     needs = found.needs | program.needs()
     along = definitions("derivatives", "_Along") if functions else []
@@ -61,7 +60,7 @@ def torch_module(derivation: Derivation) -> str:
         "names": found.aliases,
         "before": found.before,
         "after": [*more_helpers(needs, program.needs()), *along, *found.after],
-        "imports_math": derivation.order == 1 or imports_math(needs, writer.scope),
+        "imports_math": by_groups(derivation) or imports_math(needs, writer.scope),
         "arguments": arguments,
         "open_functions": functions,
         "settings": settings(arguments),
@@ -96,9 +95,6 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
-    missing = without_group_form(derivation.method)
-    if missing is not None:
-        raise DerivationError(str(missing))
     form = group_form(derivation.method)
     functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]

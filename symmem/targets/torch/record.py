@@ -28,6 +28,11 @@ OPTIONS = (
 Fields = Mapping[str, str | Lines]
 
 
+def by_groups(derivation: Derivation) -> bool:
+    """Whether the parameter groups may differ in everything: order 1, and geometric memory."""
+    return derivation.order == 1 and without_group_form(derivation.method) is None
+
+
 def check_scope(derivation: Derivation) -> None:
     """Refuses what the optimizer class cannot do: it treats one tensor at a time, and at higher orders all as one."""
     name, parts = derivation.method.name, (derivation.method.phi, *(c.g for c in derivation.method.channels))
@@ -36,10 +41,13 @@ def check_scope(derivation: Derivation) -> None:
             f"{name}: its update joins all parameter tensors, and the PyTorch optimizer takes one at a time; "
             "take numpy or jax, or clip the gradient with max_norm"
         )
-    if derivation.order > 1 and _is_of_tensors(derivation):
+    if not by_groups(derivation) and _is_of_tensors(derivation):
+        where = (
+            f"at order {derivation.order}" if derivation.order > 1 else "with a memory that is not geometric"
+        )
         raise DerivationError(
-            f"{name}: at order {derivation.order} the PyTorch optimizer takes all parameters as one vector, and the "
-            "update is a function of each tensor; take order 1, or numpy or jax"
+            f"{name}: {where} the PyTorch optimizer takes all parameters as one vector, and the "
+            f"update is a function of each tensor; take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
         )
 
 
@@ -50,9 +58,6 @@ def _is_of_tensors(derivation: Derivation) -> bool:
 
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
     """The functions of order 1, and the record."""
-    missing = without_group_form(derivation.method)
-    if missing is not None:
-        raise DerivationError(str(missing))
     method = derivation.method
     form, running, implicit = group_form(method), running_form(method), regulariser(method)
     functions = GroupFunctions(form, writer)
@@ -79,7 +84,7 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
 
 
 def higher_order(derivation: Derivation, *, step: str, has_finite: bool, has_limit: bool) -> Lines:
-    """The record of an order above 1; ``step`` is the name of the function."""
+    """The record of a step on flat vectors, with a rate for each entry; ``step`` is the name of the function."""
     facts = _facts(derivation, has_finite=has_finite, has_limit=has_limit)
     return made("HigherOrder", {**facts, "order": str(derivation.order), "step": step})
 

@@ -15,6 +15,7 @@ from symmem.targets.torch.arguments import spelled_arguments
 from symmem.targets.torch.formulas import imports_math, tensor_writer, written
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
+from symmem.targets.torch.record import by_groups
 
 PACKAGE = "symmem_runtime"
 TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
@@ -48,6 +49,6 @@ def runtime_module(derivation: Derivation) -> str:
         "given_functions": [],
         "settings": settings(arguments),
         "functions_by_name": names,
-        "has_memory": derivation.order == 1,
+        "has_memory": by_groups(derivation),
     }
     return python_module(derivation, program, TARGET, writer, values)

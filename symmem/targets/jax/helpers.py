@@ -174,18 +174,18 @@ def _shortfall(x: Any, k: Any) -> jax.Array:
     return jnp.where(x > 0, -jnp.expm1(k * jnp.log1p(known - 1)), 1.0 - jnp.asarray(x, float) ** k)
 
 
-def _of_tensor(function: Callable[..., Any], vectors: Sequence[Any], numbers: Sequence[Any]) -> Any:
+def _of_tensor(function: Callable[..., Any], vectors: Any, numbers: Any) -> Any:
     """A function of a whole tensor: every leaf of the tree is one."""
     return jax.tree.map(lambda *leaves: function(jnp, leaves, numbers), *vectors)
 
 
-def _shaped(function: Callable[..., Any], vectors: Sequence[Any], scalars: Sequence[Any]) -> Any:
+def _shaped(function: Callable[..., Any], vectors: Any, scalars: Any) -> Any:
     """An entrywise function of matrices that are not like theta."""
     return jax.tree.map(lambda *leaves: function(*leaves, *scalars), *vectors)
 
 
 def _sum_tensors(vector: Any) -> Any:
-    """The sum over the leaves of one number each, which a leaf holds in all its entries."""
+    """The sum over the leaves of one number each, which is in all their entries."""
     return sum(jnp.mean(leaf) for leaf in jax.tree.leaves(vector))
 
 

@@ -53,7 +53,7 @@ def _entrywise(
 def _can_be_cut(out: Array, vectors: Sequence[Array]) -> bool:
     """Whether blocks are views, and none is overwritten before it is read."""
     arrays = (out, *vectors)
-    if not all(array.shape == out.shape and array.flags.c_contiguous for array in arrays):
+    if any(x.shape != out.shape or not x.flags.c_contiguous for x in arrays):
         return False
     shared = [vector for vector in vectors if np.may_share_memory(out, vector)]
     return all(vector.ctypes.data == out.ctypes.data for vector in shared)
@@ -68,18 +68,18 @@ def _total(vector: Array) -> float:
     return float(np.sum(vector, dtype=np.float64))
 
 
-def _of_tensor(function: Callable[..., Any], vectors: Sequence[Array], numbers: Sequence[float]) -> Any:
+def _of_tensor(function: Callable[..., Any], vectors: Any, numbers: Any) -> Any:
     """A function of a whole tensor: theta is one array, and so one tensor."""
     return function(np, vectors, numbers)
 
 
-def _shaped(function: Callable[..., Array], vectors: Sequence[Array], scalars: Sequence[float]) -> Array:
+def _shaped(function: Callable[..., Array], vectors: Any, scalars: Any) -> Array:
     """An entrywise function of matrices that are not like theta."""
     return function(*vectors, *scalars)
 
 
 def _sum_tensors(vector: Array) -> float:
-    """The sum over the tensors of one number each, which a vector holds in all its entries."""
+    """The sum over the tensors of one number each, which is in all their entries."""
     return float(np.mean(vector, dtype=np.float64))
 
 

@@ -24,8 +24,8 @@ from symmem.targets.torch.record import by_groups, check_scope
 
 TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 FIRST_ORDER = (
-    "Groups may differ; each counts its updates n, its present lr stands for past ones.",
-    '``hvp``: "double-backward", "central-difference", or a function of parameters and v.',
+    "Groups may differ in everything; each counts its updates n and keeps its past rates.",
+    '``hvp``: "double-backward", "central-difference" or a function. More: symmem.training.',
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",

@@ -96,7 +96,7 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     form = group_form(derivation.method)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
     table = _table(form)
     listed = definitions("tables", "_listed") if table == "_settling" else []
@@ -104,7 +104,7 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("derivatives", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
             f"_HAS_PATHS = {form.has_displacements}",
         ],

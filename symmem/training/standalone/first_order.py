@@ -28,8 +28,6 @@ _Row = dict[int, Tensor]
 
 
 class _Memoryless(torch.optim.Optimizer):
-    """One process, and groups that may differ."""
-
     def __init__(self, params: Any, given: _Group, hvp: Any, *functions: Any) -> None:
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
@@ -67,6 +65,8 @@ class _Memoryless(torch.optim.Optimizer):
         points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
+        now = [_scalars(None if g["limit"] else g["n"], *_values(g)) for g in groups]
+        numbers = {id(g): [*x, *_values(g)] for g, x in zip(groups, now, strict=True)}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
                 own, zero = shares[id(group)], torch.zeros_like(p)
@@ -74,10 +74,8 @@ class _Memoryless(torch.optim.Optimizer):
                 vectors = [signs[place] * vector for vector in vectors]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                values = _values(group)
-                scalars = _scalars(None if group["limit"] else group["n"], *values)
                 theta, *given = _widened(p, g, *vectors)
-                update = _corrected(theta, *given, *self.functions, *scalars, *values)
+                update = _corrected(theta, *given, *self.functions, *numbers[id(group)])
                 p.copy_(theta - float(group["lr"]) * update)
         for group in {id(x): x for x, _, g in points if g is not None}.values():
             past, lr = group["rates"], float(group["lr"])
@@ -95,9 +93,7 @@ class _Memoryless(torch.optim.Optimizer):
 
 
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
-    """Rows, one for each Hessian product: a table of past steps (weight, scalars of F) by
-    group; and shares, the place and factor of each memory: multiples share a product.
-    """
+    """Rows of tables, one for each Hessian product; row and factor of each memory."""
     rows: list[_Row] = []
     shares: dict[int, list[Any]] = {id(group): [] for group in groups}
     for group in groups:

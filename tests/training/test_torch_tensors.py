@@ -86,3 +86,22 @@ def test_the_emitted_class_is_that_of_the_runtime(name: str) -> None:
     own = ran(lambda tensors: made(tensors, lr=1e-3, **given))
     expected = ran(lambda tensors: Memoryless(OPTIMIZERS[name], tensors, lr=1e-3, **given))
     torch.testing.assert_close(own, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_smoothed_functions_are_exact_in_the_update_that_runs() -> None:
+    """Lion's sign, a clip and a max: the base update of WithMemory is the optimizer itself."""
+    optimizer = symmem.Optimizer(
+        name="kinks", phi="sign(m1) + max(m1, m2) + clip(m1, -c, c)",
+        momentum=[{"g": "grad", "beta": "beta", "b": "1 - beta"}, {"g": "theta", "beta": "0", "b": "1"}],
+        parameters={"beta": 0.5, "c": 0.3, "delta": {"default": 0.1, "range": "(0, inf)"}},
+        smooth={
+            "sign": "x/sqrt(x**2 + delta)",
+            "max": "(x + y + sqrt((x - y)**2 + delta))/2",
+            "clip": "(lo + hi)/2 + (hi - lo)/2*tanh((2*x - lo - hi)/(hi - lo))",
+        },
+    )  # fmt: skip
+    literal = Literal(optimizer, {}, coupled_loss(6))
+    end = literal.run(probe_point(6), "1/1000", STEPS, 20)[-1]
+    truth = torch.tensor([float(x) for x in end], dtype=torch.float64)
+    own = ran(lambda tensors: WithMemory(optimizer, tensors, lr=1e-3, strength=0.0))
+    torch.testing.assert_close(own, truth, rtol=1e-12, atol=1e-13)

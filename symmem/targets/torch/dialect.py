@@ -7,6 +7,7 @@ from symmem.targets.printing import Dialect
 from symmem.targets.python.writer import Spelling
 
 _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
+_EXTREMES = {"Max": "maximum", "Min": "minimum"}
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")
 
 
@@ -15,9 +16,12 @@ def spelling(scope: Scope) -> Spelling:
     torch, math, number = scope.outer("torch"), scope.outer("math"), scope.outer("float")
     tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
+    # One of the two may be a number, and where only n is asked both: torch.maximum takes tensors alone.
+    tensor = f"{torch}.as_tensor"
+    tensors |= {name: f"{torch}.{of}({tensor}({{}}), {tensor}({{}}))" for name, of in _EXTREMES.items()}
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
-    tensors |= {"Min": f"{torch}.minimum({{}}, {{}})", "Max": f"{torch}.maximum({{}}, {{}})"}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
+    tensors["Shortfall"], numbers["Shortfall"] = "_shortfalls({}, {})", "_shortfall({}, {})"
     of_tensors = Dialect(tensors, f"{torch}.rsqrt({{}})")
     return Spelling(of_tensors, Dialect(numbers, f"1.0 / {math}.sqrt({{}})"), of_tensors)

@@ -14,6 +14,7 @@ from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
 from symmem.derivation.running import RunningForm, frozen_parameters, running_form
 from symmem.errors import DerivationError
+from symmem.method.reading import running_method
 from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
@@ -59,7 +60,11 @@ def _is_of_tensors(derivation: Derivation) -> bool:
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
     """The functions of order 1, and the record."""
     method = derivation.method
-    form, running, implicit = group_form(method), running_form(method), regulariser(method)
+    form, running, implicit = (
+        group_form(method),
+        running_form(running_method(derivation.optimizer)),
+        regulariser(method),
+    )
     functions = GroupFunctions(form, writer)
     lines = [*functions.basic(), *functions.memory(), *functions.shared(), *functions.correction()]
     lines += memory.running_functions(running, writer)

@@ -90,7 +90,7 @@ def _constructor(
     head += ["maximize: bool = False", "limit: bool = False"]
     if by_groups(derivation):
         head.append(f'history: str = "{"straight" if has_line(derivation) else "expansion"}"')
-    head.append('hvp: _Hvp = "double-backward"')
+    head.append('hvp: Any = "double-backward"')
     return signature("__init__", head, "None", depth=1)
 
 
@@ -115,7 +115,7 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     form = group_form(derivation.method)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
     updates = [f'"straight": {LINE}'] if has_line(derivation) else []
     updates += [f'"expansion": {CORRECTED}']
@@ -125,7 +125,7 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("derivatives", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
             f"_HAS_PATHS = {form.has_displacements}",
             f"_LINES = {tuple_of(lines_of(form))}",

@@ -25,12 +25,10 @@ from symmem.training.standalone.tables import _linear as _table
 __all__ = ["_Memoryless", "_count", "_factor", "_numbers", "_planned", "_remembered", "_widened"]
 
 _Group = dict[str, Any]
-_Row = dict[int, Tensor]  # by group
+_Row = dict[int, Tensor]
 
 
 class _Memoryless(torch.optim.Optimizer):
-    """One process, and groups that may differ."""
-
     def __init__(self, params: Any, given: _Group, hvp: Any, *functions: Any) -> None:
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
@@ -70,17 +68,15 @@ class _Memoryless(torch.optim.Optimizer):
         points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
+        numbers = {id(group): _numbers(group) for group in groups}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
-                own, zero = shares[id(group)], torch.zeros_like(p)
-                vectors = [a * products[row][place] if a else zero for row, a in own]
-                vectors = [signs[place] * vector for vector in vectors]
+                own, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
+                vectors = [s * a * products[row][place] if a else zero for row, a in own]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                theta, *given = _widened(p, g, *vectors)
-                more = (*self.functions, *_numbers(group))
-                update = _UPDATES[group["history"]](theta, *given, *more)
-                p.copy_(theta - float(group["lr"]) * update)
+                given = (*_widened(p, g, *vectors), *self.functions, *numbers[id(group)])
+                p.copy_(p - float(group["lr"]) * _UPDATES[group["history"]](*given))
         for group in {id(x): x for x, _, g in points if g is not None}.values():
             past, lr = group["rates"], float(group["lr"])
             group["rates"] = past if past == [lr] else [*past, lr][-(2**19) :]
@@ -115,7 +111,7 @@ def _count(decay: float, n: float) -> int:
 
 
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
-    """A table of past steps by group for each product; and each memory's row and factor."""
+    """Rows of tables, one for each Hessian product; row and factor of each memory."""
     rows: list[_Row] = []
     shares: dict[int, list[Any]] = {id(group): [] for group in groups}
     for group in groups:

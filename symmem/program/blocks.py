@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean
 from symmem.algebra.atoms import (
     AGO,
     GRAD,
+    STEP,
     THETA,
     TOTAL,
     Kind,
@@ -247,7 +248,9 @@ def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ..
     """The assignments with their repeated parts named first."""
     parts, reduced = cse([value for _, value in assignments], symbols=_stream(names.fresh), list=False)
     named = zip((name for name, _ in assignments), reduced, strict=True)
-    return (*parts, *named)
+    # n + 1 is shorter than a name for it.
+    plain = {name: value for name, value in parts if isinstance(value, Add) and (value - STEP).is_Integer}
+    return tuple((name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain)
 
 
 def _stream(fresh: Callable[[str], Symbol]) -> Iterator[Symbol]:

@@ -7,12 +7,16 @@ from sympy import Abs, Expr, sign
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.straight import straight_update
+from symmem.program.stable_sums import stabilised
 
 
 def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Missing]:
     """``F_straight`` at step n and in the limit, as they are computed."""
     finite, limit = derivation.straight, derivation.limit_straight
-    computed = finite if isinstance(finite, Missing) else straight_update(derivation.method, inverted)
+    method = derivation.method
+    computed = finite
+    if not isinstance(finite, Missing):
+        computed = stabilised(straight_update(method, inverted), method.numbers)
     return computed, Missing(limit.reason, (Advice.STEP,)) if isinstance(limit, Missing) else limit
 
 

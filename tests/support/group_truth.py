@@ -3,7 +3,7 @@
 A group is a set of entries with its own rate, parameters and number of updates made.  Nothing here knows a formula:
 
     F_i + M_i = (1 + d/dtau) F_i^(n_i)(theta(0), theta(1), ..., theta(n_i)) at tau = 0,
-    theta_j(k) = theta_j + tau lr_j sum of F_j^(s)(theta) over the last k updates s of group j, as many as it has made
+    theta_j(k) = theta_j + tau sum of lr_j(s) F_j^(s)(theta) over the last k updates s of group j, if it has made k
 """
 
 from __future__ import annotations
@@ -98,6 +98,8 @@ class Group:
     n: int = 0
     values: dict[str, Rational] = field(default_factory=dict)
     maximize: bool = False
+    rates: tuple[float, ...] = ()
+    """Those of the n past steps, where they were others than lr."""
 
     @property
     def entries(self) -> list[int]:
@@ -140,14 +142,11 @@ def moved(name: str, groups: Sequence[Group]) -> list[mpf]:
         def point(ago: int, by: mpf) -> tuple[mpf, ...]:
             entries = list(THETA)
             for group, past in zip(groups, pasts, strict=True):
-                rate = mpf(group.lr.p) / group.lr.q
+                rates = group.rates or (mpf(group.lr.p) / group.lr.q,) * group.n
+                steps = range(max(0, group.n - ago), group.n)
                 for entry in group.entries:
-                    way = (
-                        sum((step[entry] for step in past[max(0, group.n - ago) :]), mpf(0))
-                        if ago
-                        else mpf(0)
-                    )
-                    entries[entry] += by * rate * way
+                    way = sum((rates[s] * past[s][entry] for s in steps), mpf(0))
+                    entries[entry] += by * way
             return tuple(entries)
 
         for group, literal in zip(groups, literals, strict=True):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
+from symmem.program.decay_functions import Complete
 from symmem.program.statements import Assignment
 from symmem.targets.printing import fitted
 from symmem.targets.python.printing import PythonPrinter
@@ -65,14 +66,21 @@ def assignment(
 ) -> list[str]:
     """``name = value`` in lines of at most ``width``: too long a value is cut into named parts first."""
     before, short = fitted(value, printer, fresh, width - len(f"{name} = "), width)
-    return [*_named(before, printer), f"{name} = {printer.source(short)}"]
+    return [*_named(before, printer, width), *_line(f"{name} = ", short, printer, width)]
 
 
 def returned(value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int) -> list[str]:
     """``return value``, in the same way."""
     before, short = fitted(value, printer, fresh, width - len("return "), width)
-    return [*_named(before, printer), f"return {printer.source(short)}"]
+    return [*_named(before, printer, width), *_line("return ", short, printer, width)]
 
 
-def _named(assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
-    return [f"{printer.source(name)} = {printer.source(value)}" for name, value in assignments]
+def _named(assignments: Iterable[Assignment], printer: PythonPrinter, width: int) -> list[str]:
+    pairs = ((f"{printer.source(name)} = ", value) for name, value in assignments)
+    return [line for target, value in pairs for line in _line(target, value, printer, width)]
+
+
+def _line(target: str, value: Expr, printer: PythonPrinter, width: int) -> list[str]:
+    if isinstance(value, Complete):
+        return call(target, "_complete", printer.arguments(value), width)
+    return [target + printer.source(value)]

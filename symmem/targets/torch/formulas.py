@@ -43,7 +43,7 @@ def written(derivation: Derivation, writer: InliningWriter) -> Written:
     check_scope(derivation)
     if not by_groups(derivation):
         return _higher(derivation, writer)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines, record = first_order(derivation, functions)
     return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
 
@@ -76,9 +76,13 @@ def tensor_writer(program: Program) -> InliningWriter:
     return InliningWriter(spelling(scope), scope)
 
 
+_MATHEMATICS = {Need.ELEMENTARY, Need.OLDEST, Need.COMPLETE, Need.SHORTFALL}
+"""What is done with Python's own functions of numbers."""
+
+
 def imports_math(needs: frozenset[Need], scope: Scope) -> bool:
     """Whether a module calls it, or has to call it otherwise, because a parameter has its name."""
-    return bool(needs & {Need.ELEMENTARY, Need.OLDEST}) or "math" in dict(scope.aliases).values()
+    return bool(needs & _MATHEMATICS) or "math" in dict(scope.aliases).values()
 
 
 @dataclass(frozen=True)

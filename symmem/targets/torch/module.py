@@ -24,9 +24,8 @@ from symmem.targets.torch.record import by_groups, check_scope
 
 TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
 FIRST_ORDER = (
-    "Groups may differ in everything; each counts its updates n, and its present lr stands",
-    'for past ones. ``hvp``: "double-backward", "central-difference" (first derivatives are',
-    "enough), or a function of parameters and direction. More: symmem.training, --runtime.",
+    "Groups may differ in everything; each counts its updates n and keeps its past rates.",
+    '``hvp``: "double-backward", "central-difference" or a function. More: symmem.training.',
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",
@@ -97,7 +96,7 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     form = group_form(derivation.method)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
     table = _table(form)
     listed = definitions("tables", "_listed") if table == "_settling" else []
@@ -105,7 +104,7 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("derivatives", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
             f"_HAS_PATHS = {form.has_displacements}",
         ],

@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from .formulas import FirstOrder, Group
+from .rates import note_rate, unit_of
 from .vectors import Vectors, entry, widened
 
 Share = tuple[int, float] | None
@@ -51,6 +52,27 @@ class Part:
     def lr(self) -> float:
         """The learning rate of the group now."""
         return float(self.group["lr"])
+
+    @property
+    def unit(self) -> float:
+        """The rate in which the past rates of the group are counted."""
+        return unit_of(self.group)
+
+    @property
+    def had_one_rate(self) -> bool:
+        """Whether its rate has never changed."""
+        return (self.group.get("rates") or [self.lr]) == [self.lr]
+
+    def note_step(self) -> None:
+        """An update was made: n counts it, and its rate joins the past ones."""
+        self.group["n"] += 1
+        note_rate(self.group, self.decays)
+
+    @property
+    def decays(self) -> list[float]:
+        """Those of its memories."""
+        memory = self.formulas.memory
+        return [] if memory is None else list(memory.decays(*self.values))
 
     @property
     def n(self) -> float:

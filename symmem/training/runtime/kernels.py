@@ -47,7 +47,8 @@ def are_alike(parts: Sequence[Part]) -> bool:
     types = {(p.device.type, p.dtype) for p in parameters}
     served = {("cpu", torch.float32), ("cpu", torch.float64)}
     whole = all(p.is_contiguous() for p in parameters)
-    return len(known) == 1 and types <= served and whole
+    level = all(part.had_one_rate for part in parts)
+    return len(known) == 1 and types <= served and whole and level
 
 
 def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources, operators: Any) -> Tensor:
@@ -75,7 +76,8 @@ def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources,
                 each = [_present(product[place], p) for product in mine]
                 hv = each[0][None] if count == 1 else torch.stack(each)
                 operators.step_(p, g, hv, n, lr, values)
-        part.group["n"] += any(g is not None for g in part.gradients)
+        if any(g is not None for g in part.gradients):
+            part.note_step()
     return evaluation.loss
 
 

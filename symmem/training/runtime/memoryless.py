@@ -23,7 +23,7 @@ class Memoryless(GroupOptimizer[Formulas]):
     One step is theta <- theta - lr (F + M), with everything at the present theta.
     ``step(closure)`` takes a closure that returns the loss and does not call backward.
     The groups may differ in every argument. Each counts its own updates n, from 0, also
-    one that joins later; its present lr stands for that of its past steps. With
+    one that joins later; the rates that a scheduler gave it enter with its past steps. With
     ``limit=True`` the coefficients are those of n -> infinity. Beyond order 1 the groups may differ in lr alone.
 
     ``hvp`` is how the Hessian-vector product is made:
@@ -89,5 +89,6 @@ class Memoryless(GroupOptimizer[Formulas]):
             for place, g in enumerate(part.gradients):
                 if g is not None:
                     update_parameter(part, place, g)
-            part.group["n"] += any(g is not None for g in part.gradients)
+            if any(g is not None for g in part.gradients):
+                part.note_step()
         return loss

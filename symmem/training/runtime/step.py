@@ -81,12 +81,12 @@ def contribution(part: Part, table: Tensor) -> Vectors:
     formulas = part.formulas
     for place, theta in enumerate(part.parameters):
         g, total = part.gradients[place], None
-        if g is not None and formulas.memory is not None and part.lr != 0 and table.numel():
+        if g is not None and formulas.memory is not None and part.unit != 0 and table.numel():
             point = widened(theta, g)
             total = torch.zeros_like(point[0])
             for weight, *scalars in table.tolist():
                 given = (*part.functions[place], *scalars, *part.values)
-                factor = part.lr * weight
+                factor = part.unit * weight
                 accumulate(
                     total, factor, formulas.memory.past, point, given, is_entrywise=formulas.is_entrywise
                 )

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from .formulas import FirstOrder, Group
 from .optimizer import GroupOptimizer, Settings
+from .rates import note_rate
 from .running import (
     Place,
     RunningPart,
@@ -122,6 +123,8 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                     _advance(part, place, g, mine, self.state[part.owned[place]])
         for group in self.param_groups:
             group["n"] += 1
+            one = RunningPart(self.formulas, group, (), 0)
+            note_rate(group, [*one.decays, *one.aimed(group["target"] or {}).decays])
         return loss
 
 

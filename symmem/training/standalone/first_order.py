@@ -28,13 +28,11 @@ _Row = dict[int, Tensor]
 
 
 class _Memoryless(torch.optim.Optimizer):
-    """One process, and groups that may differ."""
-
     def __init__(self, params: Any, given: _Group, hvp: Any, *functions: Any) -> None:
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
         self.hvp, self.functions = hvp, functions
-        super().__init__(params, {**given, "n": 0})
+        super().__init__(params, {**given, "n": 0, "rates": []})
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"hvp": self.hvp, "functions": self.functions}
@@ -67,6 +65,8 @@ class _Memoryless(torch.optim.Optimizer):
         points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
+        now = [_scalars(None if g["limit"] else g["n"], *_values(g)) for g in groups]
+        numbers = {id(g): [*x, *_values(g)] for g, x in zip(groups, now, strict=True)}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
                 own, zero = shares[id(group)], torch.zeros_like(p)
@@ -74,28 +74,26 @@ class _Memoryless(torch.optim.Optimizer):
                 vectors = [signs[place] * vector for vector in vectors]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                values = _values(group)
-                scalars = _scalars(None if group["limit"] else group["n"], *values)
                 theta, *given = _widened(p, g, *vectors)
-                update = _corrected(theta, *given, *self.functions, *scalars, *values)
+                update = _corrected(theta, *given, *self.functions, *numbers[id(group)])
                 p.copy_(theta - float(group["lr"]) * update)
-        for group in groups:
-            group["n"] += any(g is not None for each, _, g in points if each is group)
+        for group in {id(x): x for x, _, g in points if g is not None}.values():
+            past, lr = group["rates"], float(group["lr"])
+            group["rates"] = past if past == [lr] else [*past, lr][-(2**19) :]
+            group["n"] += 1
         return loss
 
     def _path(self, group: _Group, p: Tensor, g: Any, row: _Row) -> Tensor:
-        """lr times the sum of weight * F over the past steps of one tensor."""
+        """The sum of weight * F over the past steps of one tensor, in units of lr."""
         total, values = torch.zeros_like(p), _values(group)
         for weight, *scalars in [] if g is None else row[id(group)].tolist():
             past = _past(*_widened(p, g), *self.functions, *scalars, *values)
-            total += (float(group["lr"]) * weight * past).to(p.dtype)
+            total += ((float(group["lr"]) or 1.0) * weight * past).to(p.dtype)
         return total
 
 
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
-    """Rows, one for each Hessian product: a table of past steps (weight, scalars of F) by
-    group; and shares, the place and factor of each memory: multiples share a product.
-    """
+    """Rows of tables, one for each Hessian product; row and factor of each memory."""
     rows: list[_Row] = []
     shares: dict[int, list[Any]] = {id(group): [] for group in groups}
     for group in groups:
@@ -121,12 +119,14 @@ def _factor(row: _Row, other: _Row) -> float:
 
 
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
-    """Weights sum_{k=n_j-s..n_i} decay^k of a sender's past steps s, cut at 2**-60."""
+    """Weights lr_s/lr sum_{k=n_j-s..n_i} decay^k of a sender's past steps, cut at 2**-60."""
     own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
     rate = math.log(decay) if decay > 0 else -math.inf
     count = math.floor(min(n, own, -60 * math.log(2) / rate))
     ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
     weights = -torch.exp(rate * ago) * torch.expm1(rate * (own + 1 - ago))
+    rates = torch.tensor(sender["rates"] or [float(sender["lr"])], dtype=torch.float64)
+    weights *= rates[(len(rates) - ago.long()).clamp(min=0)] / (float(sender["lr"]) or 1.0)
     steps = None if math.isinf(n) else n - ago
     table = _table(weights / (1 - decay), steps, _values(sender))
     return table if count else table[:0]

@@ -52,7 +52,7 @@ def past(optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], n: int) 
             optimizer.step()
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
         group["lr"] = rate
-        group.pop("rates", None)  # the steps count as steps with this rate
+        group.pop("_rates", None)  # the steps count as steps with this rate
 
 
 def with_memory(name: str, group: Group, tensors: list[nn.Parameter]) -> torch.optim.Optimizer:

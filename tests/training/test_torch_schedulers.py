@@ -96,7 +96,7 @@ def test_a_rate_that_does_not_change_is_kept_as_one_number() -> None:
     optimizer = optimizer_of("adamw", [Group((0, 1, 2))], tensors)
     for _ in range(5):
         optimizer.step(closure(tensors))  # type: ignore[arg-type]
-    assert optimizer.param_groups[0]["rates"] == [float(Group((0,)).lr)]
+    assert optimizer.param_groups[0]["_rates"] == [float(Group((0,)).lr)]
 
 
 def test_the_past_rates_are_bounded_and_saved() -> None:
@@ -108,7 +108,7 @@ def test_the_past_rates_are_bounded_and_saved() -> None:
     for n in range(70):
         optimizer.param_groups[0]["lr"] = 1e-3 / (n + 1)
         optimizer.step(closure(tensors))  # type: ignore[arg-type]
-    assert len(optimizer.param_groups[0]["rates"]) == 60
+    assert len(optimizer.param_groups[0]["_rates"]) == 60
     again = [torch.nn.Parameter(p.detach().clone()) for p in tensors]
     other = optimizer_of("adamw", [Group((0, 1, 2))], again)
     other.load_state_dict(copy.deepcopy(optimizer.state_dict()))

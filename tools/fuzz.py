@@ -5,7 +5,7 @@
 
 An input is made from its seed alone: a declaration of the zoo with pieces changed, expressions from a grammar, names
 that are words of the targets, hostile text.  It is derived; one in five goes through every target, and what is written
-in Python, C or Octave has to be of that language.  A failure is an exception other than SymmemError, a message of several
+in a language has to be of it.  A failure is an exception other than SymmemError, a message of several
 lines, a text that is not of its language, or more memory than a gigabyte; it is printed with its seed.
 """
 

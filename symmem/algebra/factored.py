@@ -68,11 +68,7 @@ def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[t
     """
     terms = polynomial.to_dict()
     if len(terms) <= MOST_FACTORED_TERMS:
-        try:
-            number, factors = polynomial.factor()
-        except OverflowError:  # python-flint sorts the factors by coefficients, as C integers
-            return 1, [(polynomial, 1)]
-        return int(number), factors
+        return irreducible_factors(polynomial)
     inside = range(len(field.indices) * (1 + len(field.bases)))
     rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     for exponents, coefficient in terms.items():
@@ -84,8 +80,17 @@ def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[t
         for p in range(len(field.rationals.names))
     ]
     content = content * field.rationals.polynomial({tuple(least): 1})
-    number, factors = content.factor()
-    return int(number), [*factors, (polynomial / content, 1)]
+    number, factors = irreducible_factors(content)
+    return number, [*factors, (polynomial / content, 1)]
+
+
+def irreducible_factors(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
+    """``(number, [(factor, multiplicity), ...])``; the polynomial whole where its coefficients are too long to sort."""
+    try:
+        number, factors = polynomial.factor()
+    except OverflowError:  # python-flint sorts the factors by coefficients, as C integers
+        return 1, [(polynomial, 1)]
+    return int(number), factors
 
 
 def _trailing_coefficient(polynomial: Polynomial) -> int:

@@ -18,6 +18,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains, settled_rate
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.derivation.marked_sums import MarkedSums, marked_sums
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit
@@ -96,6 +97,11 @@ class Derivation:
         first = finite_correction(self.method)
         whole = first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
         return guarded(f"{self.method.name}: M at step n", [whole], whole)
+
+    @cached_property
+    def marked(self) -> MarkedSums | Missing:
+        """M with its sums over the past told apart, for those who compute it in floating point."""
+        return self.M if isinstance(self.M, Missing) else marked_sums(self.method, self.order)
 
     @cached_property
     def limit(self) -> MemorylessIteration | Missing:

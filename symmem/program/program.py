@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
+from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.statements import (
     Apply,
     Call,
@@ -51,6 +52,10 @@ class Need(Enum):
     NEWTON_SCHULZ = "Muon's polynomial of a matrix"
     INVERSE_ROOT = "an inverse root of a symmetric matrix"
     ELEMENTARY = "elementary functions of numbers"
+    COMPLETE = "complete homogeneous polynomials of decays"
+    PRODUCT = "a product of decays among them"
+    SHORTFALL = "one less the power of a decay"
+    SHORTFALLS = "the same for all steps of a sum at once"
     CHOICE = "one of two branches, where the condition may be traced"
 
 
@@ -114,6 +119,14 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
         yield from _of_numbers((loop.decay,))
     if loop.is_formula:
         yield Need.STEPS
+        assigned = (
+            pair
+            for statement in loop.body
+            if isinstance(statement, Scalars)
+            for pair in statement.assignments
+        )
+        if any(value.has(Shortfall) for _, value in assigned):
+            yield Need.SHORTFALLS
         return
     if not loop.is_scalar:
         yield Need.ZEROS
@@ -123,9 +136,21 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
 def _of_numbers(values: Iterable[Expr]) -> Iterator[Need]:
     """Roots are powers; sizes and signs need no function of a library."""
     for value in values:
-        roots = any(power.exp in (S.Half, -S.Half) for power in value.atoms(Pow))
-        if roots or any(not isinstance(each, (Abs, sign)) for each in value.atoms(Function)):
+        functions = value.atoms(Function)
+        yield from _of_decays(functions)
+        others = any(not isinstance(each, (Abs, sign, Complete, Shortfall, Whole)) for each in functions)
+        if others or any(power.exp in (S.Half, -S.Half) for power in value.atoms(Pow)):
             yield Need.ELEMENTARY
+
+
+def _of_decays(functions: Iterable[Expr]) -> Iterator[Need]:
+    for each in functions:
+        if isinstance(each, Shortfall):
+            yield Need.SHORTFALL
+        elif isinstance(each, Complete):
+            yield Need.COMPLETE
+            if any(len(node) > 1 for node in each.nodes):
+                yield Need.PRODUCT
 
 
 @dataclass(frozen=True)

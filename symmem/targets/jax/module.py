@@ -48,6 +48,10 @@ HELPERS = Helpers(
         Need.ZEROS: ("_zeros", "_add"),
         Need.TOTAL: ("_total",),
         Need.OLDEST: ("_oldest",),
+        Need.COMPLETE: ("_complete",),
+        Need.PRODUCT: ("_Product",),
+        Need.SHORTFALL: ("_shortfall",),
+        Need.SHORTFALLS: ("_shortfall",),
         Need.CHOICE: ("_chosen",),
         Need.SHAPED: ("_shaped",),
         Need.SUM_TENSORS: ("_sum_tensors",),
@@ -67,6 +71,8 @@ def spelling(scope: Scope) -> Spelling:
     """How JAX spells functions of arrays, and of numbers, which may be traced."""
     jnp = scope.outer("jnp")
     functions = {name: f"{jnp}.{own}({{}})" for name, own in _FUNCTIONS.items()}
+    functions["Shortfall"] = "_shortfall({}, {})"
+    numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})")
     functions |= {"Min": f"{jnp}.minimum({{}}, {{}})", "Max": f"{jnp}.maximum({{}}, {{}})"}
     words = {"both": f"{jnp}.logical_and({{}}, {{}})", "either": f"{jnp}.logical_or({{}}, {{}})"}
     numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})", both=words["both"], either=words["either"])

@@ -9,7 +9,7 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import RATES, with_rates
+from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
 from symmem.program.lowering import vector_routine
@@ -43,9 +43,14 @@ def written(derivation: Derivation, writer: InliningWriter) -> Written:
     check_scope(derivation)
     if not by_groups(derivation):
         return _higher(derivation, writer)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines, record = first_order(derivation, functions)
     return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
+
+
+def has_line(derivation: Derivation) -> bool:
+    """Whether the optimizer can run on the straight-line history: order 1, and a line for every memory."""
+    return by_groups(derivation) and not isinstance(group_form(derivation.method).straight, Missing)
 
 
 def formulas_module(derivation: Derivation) -> str:
@@ -76,9 +81,13 @@ def tensor_writer(program: Program) -> InliningWriter:
     return InliningWriter(spelling(scope), scope)
 
 
+_MATHEMATICS = {Need.ELEMENTARY, Need.OLDEST, Need.COMPLETE, Need.SHORTFALL}
+"""What is done with Python's own functions of numbers."""
+
+
 def imports_math(needs: frozenset[Need], scope: Scope) -> bool:
     """Whether a module calls it, or has to call it otherwise, because a parameter has its name."""
-    return bool(needs & {Need.ELEMENTARY, Need.OLDEST}) or "math" in dict(scope.aliases).values()
+    return bool(needs & _MATHEMATICS) or "math" in dict(scope.aliases).values()
 
 
 @dataclass(frozen=True)

@@ -180,8 +180,9 @@ def _with_numbers(entry: str, expression: Expr, numbers: Mapping[Symbol, Rationa
 
 
 def _with_decay_range(parameter: Parameter, momentum: Iterable[Momentum]) -> Parameter:
-    """A bare parameter as beta, declared without a range, has the range of a decay."""
-    is_decay = any(variable.beta == Symbol(parameter.name) for variable in momentum)
+    """A bare parameter as beta, or with a minus, declared without a range, has the range of a decay."""
+    symbol = Symbol(parameter.name)
+    is_decay = any(variable.beta in (symbol, -symbol) for variable in momentum)
     if parameter.range != REALS or not is_decay:
         return parameter
     if parameter.default == 1:

@@ -243,6 +243,13 @@ def test_a_root_of_nothing_is_refused_with_its_place() -> None:
         {"beta": Rational(1, 2)},
     )
     assert isinstance(derive(nested).F, Missing)
+    quotient = Optimizer(
+        "quotient",
+        "m2",
+        ({"g": "grad", "delay": 1}, {"g": "grad**2/(grad - m1)", "beta": "beta", "b": 1}),
+        {"beta": Rational(1, 2)},
+    )
+    assert "momentum 2: g = grad**2/(grad - m1) is singular" in str(derive(quotient).F)
 
 
 def test_what_is_not_known_says_so() -> None:

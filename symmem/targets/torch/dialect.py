@@ -7,7 +7,7 @@ from symmem.targets.printing import Dialect
 from symmem.targets.python.writer import Spelling
 
 _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-_EXTREMES = {"Max": ">", "Min": "<"}
+_EXTREMES = {"Max": "maximum", "Min": "minimum"}
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")
 
 
@@ -16,10 +16,9 @@ def spelling(scope: Scope) -> Spelling:
     torch, math, number = scope.outer("torch"), scope.outer("math"), scope.outer("float")
     tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
-    # One of the two may be a number: torch.maximum takes tensors alone.
-    tensors |= {
-        name: f"{torch}.where(({{0}}) {sign} ({{1}}), {{0}}, {{1}})" for name, sign in _EXTREMES.items()
-    }
+    # One of the two may be a number, and where only n is asked both: torch.maximum takes tensors alone.
+    tensor = f"{torch}.as_tensor"
+    tensors |= {name: f"{torch}.{of}({tensor}({{}}), {tensor}({{}}))" for name, of in _EXTREMES.items()}
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names

@@ -46,7 +46,7 @@ SLOW: dict[str, tuple[str, ...]] = {
     "targets/test_kernel_tensors.py": (),
     "targets/test_kernels.py": (),
     "targets/test_octave.py": (),
-    "targets/test_tensors.py": ("numpy",),
+    "targets/test_tensors.py": ("one_tensor[nsgd", "refuse"),
     "training/": ("refus", "test_step[heavyball"),
     "verification/test_verification.py": (),
 }

@@ -18,7 +18,7 @@ from symmem.targets.python.surfaces import suffixes
 OWN = (
     *("self", "params", "lr", "optimizer", "order", "parameters", "functions", "formulas", "closure"),
     *("maximize", "limit", "hvp", "max_norm", "process_group", "module", "kernels"),
-    *("strength", "target", "every", "history", "n", "step", "rates"),
+    *("strength", "target", "every", "history", "n", "step"),
     *("super", "FORMULAS"),  # what constructors call
     # what torch.optim and its schedulers keep in a group
     *("param_names", "initial_lr", "swa_lr", "max_lr", "min_lr", "base_momentum", "max_momentum"),

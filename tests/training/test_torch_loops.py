@@ -71,10 +71,10 @@ def test_a_closure_that_calls_backward(kind: str) -> None:
             optimizer.step(step)
         found.append(flat(net))
     assert torch.equal(*found)
+    optimizer = MADE[kind](net.parameters())
+    optimizer.step(step)  # a gradient alone may come from backward
     with pytest.raises(RuntimeError, match="must not call backward"):
-        optimizer = MADE[kind](net.parameters())
-        for _ in range(2):
-            optimizer.step(step)
+        optimizer.step(step)
 
 
 @pytest.mark.parametrize("kind", MADE)
@@ -142,10 +142,10 @@ def test_tensor_hooks_are_honoured_or_refused() -> None:
     net, halved = model().eval(), model().eval()
     for p in halved.parameters():
         p.register_hook(lambda g: g / 2)
+    optimizer = Memoryless("adamw", halved.parameters())
+    optimizer.step(closure(halved))  # the first step needs no product
     with pytest.raises(RuntimeError, match="tensor hook"):
-        optimizer = Memoryless("adamw", halved.parameters())
-        for _ in range(2):
-            optimizer.step(closure(halved))
+        optimizer.step(closure(halved))
     halved.load_state_dict(net.state_dict())
     plain = Memoryless("adamw", net.parameters(), lr=0.01, eps=1e-3, hvp="central-difference")
     hooked = Memoryless("adamw", halved.parameters(), lr=0.01, eps=1e-3, hvp="central-difference")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Integer, Mul, Number, Pow, Product, Sum, Symbol, cse, oo
+from sympy import Add, Expr, Mul, Number, Pow, Product, Sum, Symbol, cse, oo
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -29,6 +29,7 @@ from symmem.algebra.atoms import (
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import RESHAPING, is_of_tensors
 from symmem.algebra.where import where
+from symmem.derivation.step_scalars import MANY_STEPS
 from symmem.program.entrywise import entrywise
 from symmem.program.statements import (
     Apply,
@@ -45,7 +46,6 @@ from symmem.program.statements import (
     Statement,
     Total,
 )
-from symmem.program.tolerance import MANY_STEPS
 from symmem.work import checkpoint
 
 
@@ -206,7 +206,7 @@ class Block:
         *inner, (index, lower, upper) = expression.limits
         if lower == 0 and (upper == oo or index == AGO):
             # Over lags: the oldest step first, as every loop runs, and as its terms are cut.
-            newest = Integer(MANY_STEPS) if upper == oo else upper
+            newest = MANY_STEPS if upper == oo else upper
             turned = expression.function.xreplace({index: newest - index})
             expression, upper = Sum(turned, *inner, (index, 0, newest)), newest
         summand = Sum(expression.function, *inner) if inner else expression.function

@@ -14,6 +14,7 @@ from symmem.training.loading import declared, formulas_of
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
 from symmem.training.runtime.formulas import FirstOrder, Formulas
+from symmem.training.runtime.lines import usual_history
 from symmem.training.runtime.optimizer import Settings
 from symmem.training.runtime.products import Hvp
 from symmem.training.runtime.running import check_torch_options
@@ -35,7 +36,8 @@ class Memoryless(memoryless.Memoryless):
     """The runtime's Memoryless for a name of the zoo, a file, or an Optimizer.
 
     ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
-    functions by name too.  One whose name is an argument here gets an underscore after it.
+    functions by name too.  One whose name is an argument here gets an underscore after it.  ``history`` is "straight"
+    where there is such a history, else "expansion", as beyond order 1.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Memoryless(memoryless.Memoryless):
         lr: float = 1e-3,
         *,
         order: int = 1,
+        history: str | None = None,
         maximize: bool = False,
         limit: bool = False,
         hvp: Hvp = "double-backward",
@@ -57,7 +60,8 @@ class Memoryless(memoryless.Memoryless):
         self.declaration, self.order = declared(optimizer), order
         formulas = formulas_of(self.declaration, order)
         values, functions = _sorted_out(formulas, arguments)
-        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, functions)
+        known = history or usual_history(formulas)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, kernels)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -82,6 +86,7 @@ class WithMemory(with_memory.WithMemory):
         strength: float | None = None,
         target: Mapping[str, float] | None = None,
         every: int = 1,
+        history: str | None = None,
         maximize: bool = False,
         limit: bool = False,
         hvp: Hvp = "double-backward",
@@ -93,7 +98,8 @@ class WithMemory(with_memory.WithMemory):
         self.declaration = declared(optimizer)
         formulas = first_order_of(self.declaration)
         values, functions = _sorted_out(formulas, arguments)
-        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, functions)
+        known = history or usual_history(formulas)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         amount = Amount(strength, target, every)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
 

@@ -50,10 +50,22 @@ def _argument(argument: Argument, width: int) -> list[str]:
     return [argument.brackets[0], *entries, f"{argument.brackets[1]},"]
 
 
-def signature(name: str, arguments: Sequence[str]) -> list[str]:
-    """The head of a function."""
-    *lines, last = call("def ", name, arguments, WIDTH - 1)
-    return [*lines, f"{last}:"]
+def signature(name: str, arguments: Sequence[str], returns: str = "", depth: int = 0) -> list[str]:
+    """The head of a function: on one line, else as many arguments on a line as it holds.
+
+    A formatter would give a line to each argument, and is told not to.  It stands ``depth`` levels deep.
+    """
+    room, end = WIDTH - depth * len(INDENT), f") -> {returns}:" if returns else "):"
+    line = f"def {name}({', '.join(arguments)}{end}"
+    if len(line) <= room:
+        return [line]
+    *before, last = arguments
+    lines, space = [f"def {name}("], " " * len(f"def {name}(")
+    for argument in (*(f"{each}, " for each in before), f"{last}{end}  # fmt: skip"):
+        if len(f"{lines[-1]}{argument}".rstrip()) > room and lines[-1].strip() != "":
+            lines.append(space)
+        lines[-1] += argument
+    return [line.rstrip() for line in lines]
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -71,6 +71,8 @@ class PythonTarget:
     has_out: bool
     helpers: tuple[Helpers, ...] = (CHECKS,)
     guard: str = ""
+    told: tuple[Part, ...] = (Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP)
+    """What the docstring of the module tells."""
 
 
 def python_module(
@@ -91,7 +93,7 @@ def python_module(
             "banner": banner(program),
             "class_name": class_name(str(optimizer.title)),
             "order": program.order,
-            "formulas": formula_lines(derivation),
+            "formulas": formula_lines(derivation, target.told),
             "regime": program.regime,
             "rate": program.rate,
             "aliases": [f"{new} = {old}" for new, old in writer.scope.aliases],
@@ -144,10 +146,10 @@ def banner(program: Program) -> list[str]:
     return textwrap.wrap(words, WIDTH)
 
 
-def formula_lines(derivation: Derivation) -> list[str]:
+def formula_lines(derivation: Derivation, told: tuple[Part, ...] = PythonTarget.told) -> list[str]:
     """The iteration, its limit and the modified loss, as the lines of a docstring."""
     name, order = derivation.optimizer.name, derivation.order
-    account = account_of(derivation, parts=(Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP))
+    account = account_of(derivation, parts=told)
     writer = TextWriter.of(derivation.optimizer, Style(width=84))
     lines: list[str] = []
     for section in sections(account):

@@ -9,7 +9,7 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import RATES, with_rates
+from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
 from symmem.program.lowering import vector_routine
@@ -46,6 +46,11 @@ def written(derivation: Derivation, writer: InliningWriter) -> Written:
     functions = FunctionWriter(derivation.method, writer)
     lines, record = first_order(derivation, functions)
     return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
+
+
+def has_line(derivation: Derivation) -> bool:
+    """Whether the optimizer can run on the straight-line history: order 1, and a line for every memory."""
+    return by_groups(derivation) and not isinstance(group_form(derivation.method).straight, Missing)
 
 
 def formulas_module(derivation: Derivation) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP
-from symmem.derivation.parameter_groups import StepScalar
+from symmem.derivation.step_scalars import StepScalar
 from symmem.method.method import Method
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Need, Routine

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import TOTAL
+from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
@@ -136,6 +137,8 @@ def _memory(form: GroupForm) -> Lines:
             "corrected": group.CORRECTED,
             "shared": group.SHARED if len(form.memories) > 1 else group.CORRECTED,
             "correction": group.CORRECTION,
+            "on_line": "None" if isinstance(form.straight, Missing) else group.LINE,
+            "lines": tuple_of(group.lines_of(form)),
         },
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from .formulas import FirstOrder, Group
+from .lines import line_numbers
 from .rates import note_rate, unit_of
 from .vectors import Vectors, entry, widened
 
@@ -88,6 +89,21 @@ class Part:
     def scalars(self) -> list[float]:
         """The numbers of F and M that depend on the step."""
         return list(self.formulas.scalars(step_of(self.n), *self.values))
+
+    @property
+    def on_line(self) -> bool:
+        """Whether the group takes the straight-line history."""
+        return bool(self.group.get("history") == "straight")
+
+    @property
+    def line_numbers(self) -> list[float]:
+        """The numbers of its memories as straight lines, one memory after the other."""
+        memory = self.formulas.memory
+        assert memory is not None
+        pairs = zip(memory.decays(*self.values), memory.lines, strict=True)
+        return [
+            x for decay, (power, summed) in pairs for x in line_numbers(decay, self.n, power, summed=summed)
+        ]
 
     def signed(self, vectors: Vectors) -> Vectors:
         """Derivatives of the loss as derivatives of what the group minimises."""

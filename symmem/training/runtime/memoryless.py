@@ -20,7 +20,9 @@ from .vectors import Closure
 class Memoryless(GroupOptimizer[Formulas]):
     """An optimizer without memory.
 
-    One step is theta <- theta - lr (F + M), with everything at the present theta.
+    One step is theta <- theta - lr F_straight, with everything at the present theta: the
+    update of the optimizer on a past that is a straight line, F + M to first order in lr
+    and bounded as the optimizer is. ``history="expansion"`` is theta - lr (F + M).
     ``step(closure)`` takes a closure that returns the loss and does not call backward.
     The groups may differ in every argument. Each counts its own updates n, from 0, also
     one that joins later; the rates that a scheduler gave it enter with its past steps. With

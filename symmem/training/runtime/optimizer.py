@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from .formulas import Formulas, Group, HigherOrder
+from .formulas import FirstOrder, Formulas, Group, HigherOrder
+from .lines import check_history
 from .products import Hvp, check_hvp
 from .sharding import is_sharded
 from .step import Resources
@@ -26,6 +27,7 @@ class Settings:
     max_norm: float | None = None
     process_group: Any = None
     module: Any = None
+    history: str = "straight"
     functions: Mapping[str, Callable[..., Tensor] | None] = field(default_factory=dict)
 
 
@@ -50,7 +52,7 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         self.max_norm = settings.max_norm
         self.process_group = settings.process_group
         self.module = settings.module
-        own = {"maximize": settings.maximize, "limit": settings.limit, "n": 0}
+        own = {"maximize": settings.maximize, "limit": settings.limit, "history": settings.history, "n": 0}
         super().__init__(params, {**arguments, **own})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,6 +81,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if not float(group["lr"]) >= 0:
             raise ValueError(f"lr = {group['lr']!r} is negative")
         self.formulas.check_values(group)
+        if isinstance(self.formulas, FirstOrder):
+            check_history(group, self.formulas)
         for p in group["params"]:
             if not p.is_floating_point():
                 raise TypeError(f"parameters have to be real numbers, not {p.dtype}")
@@ -121,6 +125,8 @@ class Along:
 
 def check_higher(formulas: HigherOrder, settings: Settings) -> None:
     """Beyond order 1 there is one way to make derivatives, and no bound of the gradient."""
+    if settings.history != "expansion":
+        raise ValueError(f'order {formulas.order} is an expansion; use history="expansion"')
     if settings.hvp != "double-backward":
         raise ValueError(f'order {formulas.order} is computed with hvp="double-backward" alone')
     if settings.max_norm is not None:

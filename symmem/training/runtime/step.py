@@ -95,15 +95,18 @@ def contribution(part: Part, table: Tensor) -> Vectors:
 
 
 def update_parameter(part: Part, place: int, gradient: Tensor) -> None:
-    """theta <- theta - lr (F + M) for one tensor, in place."""
+    """theta <- theta - lr (F + M), or on the straight-line history, for one tensor, in place."""
     formulas, functions, parameter = part.formulas, part.functions[place], part.parameters[place]
     theta, g = widened(parameter, gradient)
-    formula, vectors, scales = formulas.plain, [theta, g], []
-    if formulas.memory is not None and part.memories:
-        shared = len({memory.row for memory in part.memories}) == 1
-        formula = formulas.memory.shared if shared else formulas.memory.corrected
+    formula, vectors, scales = formulas.plain, [theta, g], list[float]()
+    memory = formulas.memory
+    if memory is not None and part.memories:
+        scales = [each.scale for each in part.memories]
+        shared = len({each.row for each in part.memories}) == 1 and not part.on_line
+        formula = memory.shared if shared else memory.corrected
+        if part.on_line and memory.on_line is not None:
+            formula, scales = memory.on_line, [*scales, *part.line_numbers]
         vectors += part.remembered_at(place, theta, shared=shared)
-        scales = [memory.scale for memory in part.memories]
     given = (*functions, *scales, *part.scalars, *part.values)
     accumulate(theta, -part.lr, formula, vectors, given, is_entrywise=formulas.is_entrywise)
     if theta is not parameter:

@@ -43,7 +43,9 @@ class WithMemory(GroupOptimizer[FirstOrder]):
     One step is theta <- theta - lr (Phi(m) + strength M). Phi(m) is the update of
     the optimizer from its memory m, and M what this memory adds, to first order in
     lr, to the update F of a constant history. strength = 0 is the optimizer itself, -1
-    takes the effect of memory away to first order, +1 doubles it.
+    takes the effect of memory away to first order, +1 doubles it. M is F_straight - F, of
+    the straight-line history, at the present gradient; the M of ``history="expansion"``
+    divides by small gradients, and can be far larger than the update.
     ``target`` gives parameters other values: strength (M(target) - M) is added, so that
     with strength = 1, its default then, memory acts as with those values. The update F
     must not depend on them.

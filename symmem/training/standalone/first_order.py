@@ -12,8 +12,9 @@ from torch import Tensor
 from symmem.training.standalone.derivatives import _derivatives
 from symmem.training.standalone.example import (
     _HAS_PATHS,
+    _LINES,
+    _UPDATES,
     _check,
-    _corrected,
     _decays,
     _past,
     _scalars,
@@ -21,7 +22,7 @@ from symmem.training.standalone.example import (
 )
 from symmem.training.standalone.tables import _linear as _table
 
-__all__ = ["_Memoryless", "_factor", "_planned", "_remembered", "_widened"]
+__all__ = ["_Memoryless", "_count", "_factor", "_numbers", "_planned", "_remembered", "_widened"]
 
 _Group = dict[str, Any]
 _Row = dict[int, Tensor]
@@ -46,6 +47,8 @@ class _Memoryless(torch.optim.Optimizer):
                 raise ValueError(f"lr = {group['lr']!r} is negative")
             if not all(p.is_floating_point() for p in group["params"]):
                 raise TypeError("parameters have to be real numbers")
+            if group["history"] not in _UPDATES:
+                raise ValueError(f"history is one of: {', '.join(_UPDATES)}")
             _check(None, *_values(group))
             _scalars(None if group["limit"] else 0, *_values(group))
         except (TypeError, ValueError):
@@ -65,18 +68,15 @@ class _Memoryless(torch.optim.Optimizer):
         points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
-        now = [_scalars(None if g["limit"] else g["n"], *_values(g)) for g in groups]
-        numbers = {id(g): [*x, *_values(g)] for g, x in zip(groups, now, strict=True)}
+        numbers = {id(group): _numbers(group) for group in groups}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
-                own, zero = shares[id(group)], torch.zeros_like(p)
-                vectors = [a * products[row][place] if a else zero for row, a in own]
-                vectors = [signs[place] * vector for vector in vectors]
+                own, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
+                vectors = [s * a * products[row][place] if a else zero for row, a in own]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                theta, *given = _widened(p, g, *vectors)
-                update = _corrected(theta, *given, *self.functions, *numbers[id(group)])
-                p.copy_(theta - float(group["lr"]) * update)
+                given = (*_widened(p, g, *vectors), *self.functions, *numbers[id(group)])
+                p.copy_(p - float(group["lr"]) * _UPDATES[group["history"]](*given))
         for group in {id(x): x for x, _, g in points if g is not None}.values():
             past, lr = group["rates"], float(group["lr"])
             group["rates"] = past if past == [lr] else [*past, lr][-(2**19) :]
@@ -90,6 +90,24 @@ class _Memoryless(torch.optim.Optimizer):
             past = _past(*_widened(p, g), *self.functions, *scalars, *values)
             total += ((float(group["lr"]) or 1.0) * weight * past).to(p.dtype)
         return total
+
+
+def _numbers(group: _Group) -> list[float]:
+    """Those of the memories as lines (m_p / m_1^p, m_p = sum k^p decay^k), of n, of F."""
+    n, values = math.inf if group["limit"] else group["n"], _values(group)
+    found: list[float] = []
+    for decay, (power, summed) in zip(_decays(*values), _LINES, strict=True):
+        ago = torch.arange(1, _count(decay, n) + 1, dtype=torch.float64)
+        sums = [float((ago**p * decay**ago).sum()) for p in range(1, power + 1)]
+        first = sums[0] or math.inf
+        found += [each / first**p for p, each in enumerate(sums[1:], start=2)]
+        found += [1 / first, len(ago)] if summed else []
+    return [*found, *_scalars(None if group["limit"] else int(n), *values), *values]
+
+
+def _count(decay: float, n: float) -> int:
+    """How many past steps count: those that weigh 2**-60 of the newest, or more."""
+    return int(min(n, -60 * math.log(2) / math.log(decay))) if decay > 0 else 0
 
 
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
@@ -121,8 +139,7 @@ def _factor(row: _Row, other: _Row) -> float:
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
     """Weights lr_s/lr sum_{k=n_j-s..n_i} decay^k of a sender's past steps, cut at 2**-60."""
     own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
-    rate = math.log(decay) if decay > 0 else -math.inf
-    count = math.floor(min(n, own, -60 * math.log(2) / rate))
+    rate, count = math.log(decay or 0.5), _count(decay, min(n, own))
     ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
     weights = -torch.exp(rate * ago) * torch.expm1(rate * (own + 1 - ago))
     rates = torch.tensor(sender["rates"] or [float(sender["lr"])], dtype=torch.float64)

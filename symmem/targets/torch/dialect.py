@@ -7,7 +7,8 @@ from symmem.targets.printing import Dialect
 from symmem.targets.python.writer import Spelling
 
 _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-_EXTREMES = {"Max": "maximum", "Min": "minimum"}
+_EXTREMES = {"Max": "min", "Min": "max"}
+"""What torch.clamp calls the bound."""
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")
 
 

@@ -61,7 +61,7 @@ HELPERS = Helpers(
 TARGET = PythonTarget(
     "jax/module.py.jinja",
     has_out=False,
-    helpers=(Helpers(CHECKS.file, ("_outside",)), HELPERS, MATRICES),
+    helpers=(Helpers(CHECKS.file, ("_outside",), CHECKS.needed), HELPERS, MATRICES),
     # What is traced has no value before the function runs.
     guard="_is_known({}) and ",
 )

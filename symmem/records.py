@@ -123,7 +123,7 @@ class _Shared:
         plan = self.__record__
         known = self.__dict__
         known.update(zip(plan.by_place, values, strict=False))
-        if named or plan.computed or len(values) != len(plan.by_place):
+        if named or plan.computed or not len(values) == len(plan.by_place) == len(plan.given):
             _fill_in(self, plan, len(values), named)
         if plan.finished:
             self.__post_init__()

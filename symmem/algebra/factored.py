@@ -19,6 +19,9 @@ from symmem.algebra.rational import Polynomial, Quotient
 MOST_FACTORED_TERMS = 250
 """A longer polynomial in the powers ``beta^n`` is not factored further than its coefficients are."""
 
+Factor = tuple[Expr, Expr]
+"""A base and its exponent: a power is built once, when the product is."""
+
 
 def write(field: ExponentialField, element: Quotient) -> Expr:
     """The factored SymPy expression equal to ``element``."""
@@ -46,15 +49,16 @@ def _content(polynomial: Polynomial) -> int:
     return gcd(*(int(coefficient) for coefficient in polynomial.to_dict().values()))
 
 
-def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> list[Expr]:
+def _factors(field: ExponentialField, polynomial: Polynomial, exponent: int) -> list[Factor]:
     content, irreducibles = _split(field, polynomial)
     sign = 1
     factors = []
     for factor, multiplicity in irreducibles:
         if _trailing_coefficient(factor) < 0:
             factor, sign = -factor, sign * (-1) ** multiplicity
-        factors.append(Pow(_sum(field, factor), exponent * multiplicity))
-    return [Pow(Integer(sign * int(content)), exponent), *factors]
+        base, power = _sum(field, factor).as_base_exp()
+        factors.append((base, power * (exponent * multiplicity)))
+    return [(Pow(Integer(sign * int(content)), exponent), Integer(1)), *factors]
 
 
 def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
@@ -64,11 +68,7 @@ def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[t
     """
     terms = polynomial.to_dict()
     if len(terms) <= MOST_FACTORED_TERMS:
-        try:
-            number, factors = polynomial.factor()
-        except OverflowError:  # python-flint sorts the factors by coefficients, as C integers
-            return 1, [(polynomial, 1)]
-        return int(number), factors
+        return irreducible_factors(polynomial)
     inside = range(len(field.indices) * (1 + len(field.bases)))
     rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     for exponents, coefficient in terms.items():
@@ -80,8 +80,17 @@ def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[t
         for p in range(len(field.rationals.names))
     ]
     content = content * field.rationals.polynomial({tuple(least): 1})
-    number, factors = content.factor()
-    return int(number), [*factors, (polynomial / content, 1)]
+    number, factors = irreducible_factors(content)
+    return number, [*factors, (polynomial / content, 1)]
+
+
+def irreducible_factors(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
+    """``(number, [(factor, multiplicity), ...])``; the polynomial whole where its coefficients are too long to sort."""
+    try:
+        number, factors = polynomial.factor()
+    except OverflowError:  # python-flint sorts the factors by coefficients, as C integers
+        return 1, [(polynomial, 1)]
+    return int(number), factors
 
 
 def _trailing_coefficient(polynomial: Polynomial) -> int:
@@ -98,7 +107,7 @@ def _sum(field: ExponentialField, polynomial: Polynomial) -> Expr:
     for positions in (powers, indices):
         if any(exponents[p] for exponents in terms for p in positions):
             return _arranged(field, terms, positions)
-    return Add(*(Mul(Integer(int(c)), *_powers(field, exponents)) for exponents, c in terms.items()))
+    return Add(*(Mul(Integer(int(c)), *_monomial(field, exponents)) for exponents, c in terms.items()))
 
 
 def _arranged(field: ExponentialField, terms: dict[tuple[int, ...], int], positions: range) -> Expr:
@@ -110,18 +119,18 @@ def _arranged(field: ExponentialField, terms: dict[tuple[int, ...], int], positi
     parts = []
     for outer, inner_terms in groups.items():
         coefficient = field.rationals.polynomial(inner_terms)
-        parts.append(_product([*_factors(field, coefficient, 1), *_powers(field, outer)]))
+        powers = [power.as_base_exp() for power in _monomial(field, outer)]
+        parts.append(_product([*_factors(field, coefficient, 1), *powers]))
     return Add(*parts)
 
 
-def _powers(field: ExponentialField, exponents: tuple[int, ...]) -> list[Expr]:
+def _monomial(field: ExponentialField, exponents: tuple[int, ...]) -> list[Expr]:
     return [field.meaning(p, e) for p, e in enumerate(exponents) if e]
 
 
-def _product(factors: list[Expr]) -> Expr:
+def _product(factors: list[Factor]) -> Expr:
     """The product, with ``beta * beta**n`` written ``beta**(n + 1)``, which SymPy leaves apart."""
     exponents: dict[Expr, Expr] = {}
-    for factor in factors:
-        base, exponent = factor.as_base_exp() if not factor.is_Rational else (factor, Integer(1))
+    for base, exponent in factors:
         exponents[base] = exponents.get(base, Integer(0)) + exponent
     return Mul(*(Pow(base, exponent) for base, exponent in exponents.items()))

@@ -60,7 +60,7 @@ def update_of(optimizer: Optimizer, memories: Memories, values: Mapping[Symbol, 
     for position, variable in enumerate(optimizer.momentum, start=1):
         g = variable.g.xreplace(dict(values)).xreplace(seen)
         seen[momentum_symbol(position)] = _value(variable, g, memories, values)
-    rate = getattr(optimizer, "schedule", None) or S.One
+    rate = S.One if optimizer.schedule is None else optimizer.schedule
     return (rate * optimizer.phi).xreplace(dict(values)).xreplace(seen)
 
 

@@ -69,9 +69,8 @@ def claims(
     with mpmath.workdps(DIGITS + 10):
         for step in steps:
             yield from _pair((derivation.F, derivation.M), literal, points, step)
-        settled = derivation.limit
-        if limit and not isinstance(settled, Missing):
-            at = settled_step(literal.optimizer, literal.numbers)
+        settled, at = derivation.limit, settled_step(literal.optimizer, literal.numbers)
+        if limit and at is not None and not isinstance(settled, Missing):
             for claim in _pair((settled.F, settled.M), literal, points, at):
                 yield replace(claim, step=None)
 

@@ -19,14 +19,14 @@ from symmem.derivation.derivation import Derivation
 from symmem.verification import bruteforce
 from symmem.verification.error_orders import fit_order
 from symmem.verification.literal import Literal
-from symmem.verification.values import longest_decay
+from symmem.verification.values import first_calm_step, longest_decay
 from symmem.verification.vectors import Vector, distance, real
 
 DIGITS = 25
 AT = 6
 """The step at which one step is compared: some of the past has been seen."""
 TIME = 16
-"""Steps of the largest h that a run over a fixed time takes."""
+"""Steps of the largest h that a run over a fixed time takes, at least."""
 LARGEST = Rational(1, 64)
 HALVINGS = (1, 2, 4)
 TOLERANCE = 0.2
@@ -79,7 +79,8 @@ def error_orders(
         local = [one_step_error(formula, literal, theta, h) for h in sizes]
         found.append(_errors("one step", name, expected, sizes, [[error] for error in local]))
         told(f"a fixed time of {name}")
-        runs = [run_errors(formula, literal, theta, h, _steps(h, sizes)) for h in sizes]
+        steps = [time_of(literal) * part for part in HALVINGS]
+        runs = [run_errors(formula, literal, theta, h, count) for h, count in zip(sizes, steps, strict=True)]
         found.append(_errors("a fixed time", name, expected, sizes, runs))
     return tuple(found)
 
@@ -99,12 +100,14 @@ def run_errors(formula: Expr, literal: Literal, theta: Vector, lr: Rational, ste
         for n in range(steps + 1):
             errors.append(distance(truth[n], point))
             move = value_of(formula, literal, point, n=n, lr=lr, digits=DIGITS)
-            point = [x - rate * f for x, f in zip(point, move, strict=True)]
+            now = rate * literal.rate(n, DIGITS)
+            point = [x - now * f for x, f in zip(point, move, strict=True)]
         return errors
 
 
-def _steps(lr: Rational, sizes: Sequence[Rational]) -> int:
-    return int(TIME * sizes[0] / lr)
+def time_of(literal: Literal) -> int:
+    """How many steps of the largest h a fixed time is: long enough that factors b(n) and rates have come to rest."""
+    return max(TIME, first_calm_step(literal.optimizer, literal.numbers))
 
 
 def _errors(

@@ -14,6 +14,7 @@ from symmem.algebra.atoms import STEP
 from symmem.checks.verify import dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
+from symmem.verification.literal import Literal
 from symmem.verification.vectors import Vector, VerificationError, distance
 
 DIGITS = 30
@@ -83,13 +84,19 @@ def _scale(
         for count in HISTORIES:
             history = [_point(chance, dimension_of(layout)) for _ in range(count)]
             try:
-                pairs = zip(left.direction(history, DIGITS), right.direction(history, DIGITS), strict=True)
+                ours_now, theirs_now = (_moved(literal, history) for literal in (left, right))
             except VerificationError:  # the formula leaves the real numbers there
                 return None
-            factors += [x / y if y else mpf("inf") for x, y in pairs]
+            factors += [x / y if y else mpf("inf") for x, y in zip(ours_now, theirs_now, strict=True)]
             if not all(abs(factor - factors[0]) < AGREE * abs(factors[0]) for factor in factors):
                 return None
     return factors[0]
+
+
+def _moved(literal: Literal, history: list[Vector]) -> list[mpf]:
+    """``rate(n) F^(n)``: the update in units of lr."""
+    rate = literal.rate(len(history) - 1, DIGITS)
+    return [rate * entry for entry in literal.direction(history, DIGITS)]
 
 
 def _point(chance: random.Random, dimension: int) -> Vector:

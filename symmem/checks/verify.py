@@ -6,7 +6,7 @@ The result is a record; :mod:`symmem.checks.verify_text` writes it.  Programs of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from sympy import Rational
@@ -17,6 +17,7 @@ from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
 from symmem.checks.orders import Errors, error_orders
 from symmem.declaration.implementation import Implementation
 from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.smoothing import smoothed
 from symmem.derivation.derivation import Derivation, derive
 from symmem.verification.agreement import Agreement, agreement
 from symmem.verification.literal import Literal
@@ -75,9 +76,17 @@ def literal_of(optimizer: Optimizer, values: Mapping[str, Rational], layout: Lay
     return Literal(optimizer, values, coupled_loss(dimension), functions, layout)
 
 
+def as_theory_sees(optimizer: Optimizer) -> Optimizer:
+    """The optimizer with its declared smooth formulas in the place of sign, abs, max, min and clip."""
+    if not optimizer.smooth:
+        return optimizer
+    variables = tuple(replace(each, g=smoothed(each.g, optimizer.smooth)) for each in optimizer.momentum)
+    return replace(optimizer, phi=smoothed(optimizer.phi, optimizer.smooth), momentum=variables, smooth=())
+
+
 def sees_tensors(optimizer: Optimizer) -> bool:
     """Whether a function of a whole tensor or of the model stands in the declaration."""
-    own = {function.name for function in optimizer.functions}
+    own = {*(function.name for function in optimizer.functions), "max", "min", "clip"}
     parts = (optimizer.phi, *(variable.g for variable in optimizer.momentum))
     return any(call.func.__name__ not in own for part in parts for call in part.atoms(AppliedUndef))
 
@@ -99,7 +108,7 @@ def verify(
 ) -> Verification:
     """Everything that numbers can say about a declaration; ``against`` runs that program beside it."""
     derivation, values = derive(optimizer), gentle_values(optimizer)
-    literal = literal_of(optimizer, values, layout_of(optimizer))
+    literal = literal_of(as_theory_sees(optimizer), values, layout_of(optimizer))
     where = random_points(literal, dimension_of(literal.layout), points, seed)
     found = []
     for claim in claims(derivation, literal, where, steps):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sympy import Rational
 
 from symmem.checks.claims import Claim
-from symmem.checks.orders import TIME, Errors
+from symmem.checks.orders import Errors
 from symmem.checks.verify import Beside, Verification
 from symmem.documents.columns import Style, table, wrapped
 from symmem.documents.prose import missing_prose
@@ -66,7 +66,8 @@ def _orders(orders: tuple[Errors, ...]) -> list[str]:
         slope = "exact" if each.slope is None else f"{each.slope:.2f}"
         verdict = str(each.expected) + ("" if each.holds else "  WRONG")
         rows.append([name, *(f"{error:.1e}" for error in each.errors), slope, verdict])
-    lead = f"The optimizer against the memoryless iteration; a fixed time is {TIME} steps of the largest h"
+    time = len(orders[-1].path) - 1
+    lead = f"The optimizer against the memoryless iteration; a fixed time is {time} steps of the smallest h"
     return [lead, *table(rows, "    ")]
 
 

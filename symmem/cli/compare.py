@@ -7,21 +7,43 @@ from __future__ import annotations
 import click
 
 from symmem.cli.limits import limited
-from symmem.cli.options import FORMAT, NAMES, OUTPUT, TIMEOUT
+from symmem.cli.options import FORMAT, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
+from symmem.cli.sweeps import EVERY, GRID, JOBS, RESULTS, rows_of
 
 
 @click.command(short_help="Optimizers side by side.")
-@NAMES
+@click.argument("names", nargs=-1, metavar="[NAME|FILE ...]")
+@EVERY
+@GRID
+@JOBS
+@RESULTS
 @FORMAT
 @TIMEOUT
 @OUTPUT
-def compare(names: tuple[str, ...], form: str, timeout: float, output: str | None) -> None:
+def compare(  # noqa: PLR0917  # one argument for each option
+    names: tuple[str, ...],
+    every: bool,
+    axes: tuple[str, ...],
+    jobs: int,
+    results: str | None,
+    form: str,
+    timeout: float,
+    output: str | None,
+) -> None:
     """Optimizers side by side: correction, sign of the implicit regularisation, modified loss.
 
-    All in the limit of many steps, to first order in h.
+    All in the limit of many steps, to first order in h. --all is the sign table of the whole zoo: which of them
+    penalise large gradients, which reward them, at their default parameters or over a --grid.
     """
+    if every == bool(names):
+        raise click.UsageError("name the optimizers to compare, or give --all")
+    if every:
+        _compare_all(form, axes, jobs, results, output)
+        return
+    if axes or results is not None:
+        raise click.UsageError("--grid and --results belong to --all")
     from symmem.declaration.loading import load
     from symmem.documents.public import compare as compared
 
@@ -33,3 +55,17 @@ def compare(names: tuple[str, ...], form: str, timeout: float, output: str | Non
         else:
             content = side_by_side.to_latex() if form == "latex" else side_by_side.to_text(style(output))
     deliver(content, output)
+
+
+def _compare_all(
+    form: str, axes: tuple[str, ...], jobs: int, results: str | None, output: str | None
+) -> None:
+    import json
+
+    from symmem.checks.rows import sign_row
+    from symmem.checks.sweep_text import sign_text
+
+    if form == "latex":
+        raise click.UsageError("--all is text or JSON; name optimizers for a LaTeX table")
+    rows = rows_of(sign_row, "comparing", jobs, results, axes)
+    deliver(json.dumps(rows, indent=1) + "\n" if form == "json" else sign_text(rows, style(output)), output)

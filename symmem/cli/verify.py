@@ -9,13 +9,17 @@ import sys
 import click
 
 from symmem.cli.limits import limited
-from symmem.cli.options import NAME, OUTPUT, TIMEOUT
+from symmem.cli.options import OUTPUT, TIMEOUT
 from symmem.cli.progress import bar
 from symmem.cli.streams import deliver, style
+from symmem.cli.sweeps import EVERY, JOBS, RESULTS, rows_of
 
 
 @click.command(short_help="Proof by numbers of a declaration.")
-@NAME
+@click.argument("name", required=False, metavar="[NAME|FILE|-]")
+@EVERY
+@JOBS
+@RESULTS
 @click.option(
     "--against",
     metavar="PROGRAM",
@@ -29,7 +33,10 @@ from symmem.cli.streams import deliver, style
 @TIMEOUT
 @OUTPUT
 def verify(  # noqa: PLR0917  # one argument for each option
-    name: str,
+    name: str | None,
+    every: bool,
+    jobs: int,
+    results: str | None,
     against: str | None,
     settings: tuple[str, ...],
     plot: str | None,
@@ -40,8 +47,13 @@ def verify(  # noqa: PLR0917  # one argument for each option
     """Proof by numbers: formulas against brute force at random points, and orders of error.
 
     --against also runs a program step by step beside the declaration, and says where they part. That program is run
-    as it is: name only one that you trust. The exit code is 1 where a claim fails.
+    as it is: name only one that you trust. --all does this for the whole zoo. The exit code is 1 where a claim fails.
     """
+    if every == (name is not None):
+        raise click.UsageError("name the optimizer to verify, or give --all")
+    if name is None:
+        _verify_all(jobs, results, output)
+        return
     from symmem.checks.against import program_of
     from symmem.checks.verify import verify as verified
     from symmem.checks.verify import work_of
@@ -62,4 +74,14 @@ def verify(  # noqa: PLR0917  # one argument for each option
             draw(found, plot)
     deliver(verification_text(found, style(output)), output)
     if not found.holds:
+        sys.exit(1)
+
+
+def _verify_all(jobs: int, results: str | None, output: str | None) -> None:
+    from symmem.checks.rows import verify_row
+    from symmem.checks.sweep_text import verify_text
+
+    rows = rows_of(verify_row, "verifying", jobs, results)
+    deliver(verify_text(rows, style(output)), output)
+    if not all(row["holds"] for row in rows):
         sys.exit(1)

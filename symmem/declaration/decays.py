@@ -32,7 +32,7 @@ def check_decay(optimizer: Optimizer, beta: Expr) -> None:
     for parameter in optimizer.parameters:
         if beta == Symbol(parameter.name) and not parameter.range.within(DECAYS):
             raise DeclarationError(
-                f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}"
+                f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}, where memory fades"
             )
     try:
         value = substitute(beta, defaults_of(optimizer))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sympy import Rational
 
 from symmem.declaration import bounded
-from symmem.declaration.parser import MAX_DECIMAL_EXPONENT, MAX_DIGITS, decimal_number
+from symmem.declaration.tokens import MAX_DECIMAL_EXPONENT, MAX_DIGITS, decimal_number
 from symmem.errors import DeclarationError, quote
 
 Number = int | float | Fraction | Decimal | Rational

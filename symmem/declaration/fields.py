@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from numbers import Rational
 from typing import TypeVar, cast
@@ -17,13 +17,14 @@ from symmem.declaration.records import (
     Parameter,
     TorchSpelling,
     VectorFunction,
+    formula,
 )
 from symmem.errors import DeclarationError, quote
 
 Record = TypeVar("Record")
 
 
-def read_momentum(given: object) -> tuple[Momentum, ...]:
+def read_momentum(given: object, smoothed: Collection[str] = ()) -> tuple[Momentum, ...]:
     """An iterable of Momentum records, or of mappings with g, beta and b, or with g, delay and perhaps b and start."""
     if isinstance(given, (str, bytes, Mapping, Momentum)) or not isinstance(given, Iterable):
         raise DeclarationError(
@@ -32,7 +33,7 @@ def read_momentum(given: object) -> tuple[Momentum, ...]:
     read = []
     for position, entry in enumerate(given, start=1):
         try:
-            read.append(entry if isinstance(entry, Momentum) else _momentum(entry))
+            read.append(entry if isinstance(entry, Momentum) else _momentum(entry, smoothed))
         except DeclarationError as error:
             raise error.within(f"momentum {position}") from None
     return tuple(read)
@@ -83,7 +84,7 @@ def check_keys(given: object, known: tuple[str, ...] | None) -> dict[str, object
     return dict(given)
 
 
-def _momentum(entry: object) -> Momentum:
+def _momentum(entry: object, smoothed: Collection[str]) -> Momentum:
     table = check_keys(entry, ("g", "beta", "b", "delay", "start"))
     if "delay" in table and "beta" in table:
         raise DeclarationError(DELAY_OR_BETA)
@@ -93,7 +94,11 @@ def _momentum(entry: object) -> Momentum:
         raise DeclarationError(f"g is missing; {PARTS}")
     # The record refuses a delay or a start of another kind.
     delay, start = cast(int, table.get("delay", 0)), cast(str, table.get("start", FIRST))
-    return Momentum(table["g"], table.get("beta"), table.get("b"), delay, start)
+    try:
+        g = formula(table["g"], smoothed=smoothed)
+    except DeclarationError as error:
+        raise error.within("g") from None
+    return Momentum(g, table.get("beta"), table.get("b"), delay, start)
 
 
 def _parameter(name: str, entry: object) -> Parameter:

@@ -12,9 +12,13 @@ _OPEN = "is not in the language; declare it in [functions] as an opaque function
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
 
+_RUNNING = "a running maximum of past values (AMSGrad, AdaMax) is a memory that does not fade"
+
 CALLS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("max", "min"), f"{_SMOOTH}, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y)"),
+        **dict.fromkeys(
+            ("max", "min"), f"{_SMOOTH}, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y); {_RUNNING}"
+        ),
         "where": f"{_SMOOTH} for both branches",
         "prod": "is not known here, but in b and in the rate, where it is a product over steps; write a product with *",
         **dict.fromkeys(
@@ -57,6 +61,19 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(
             ("m", "v", "momentum", "exp_avg", "exp_avg_sq"),
             "momentum variables are called m1, m2, ... in the order of [[momentum]]",
+        ),
+        **dict.fromkeys(
+            (
+                "grad_prev",
+                "prev_grad",
+                "previous_grad",
+                "last_grad",
+                "grad_old",
+                "g_prev",
+                "prev_g",
+                "grad_last",
+            ),
+            'the gradient one step ago is a momentum variable: g = "grad", delay = 1, read as m1, m2, ...',
         ),
         **dict.fromkeys(("h", "eta", "alpha", "learning_rate", "step_size"), _RATE),
     }

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from sympy import Rational, Symbol
+from sympy.core.function import AppliedUndef
 
 from symmem.declaration.names import check_line
 from symmem.declaration.records import formula
@@ -139,6 +140,9 @@ def _count(given: object) -> int:
 def _check_names(found: Implementation, parameters: frozenset[str]) -> None:
     for key, argument in found.arguments:
         parts = argument if isinstance(argument, tuple) else (argument,)
+        calls = sorted({call.func.__name__ for part in parts for call in part.atoms(AppliedUndef)})
+        if calls:
+            raise DeclarationError(f"arguments: {key}: the function {quote(calls[0])} is not known here")
         for name in sorted({str(symbol) for part in parts for symbol in part.free_symbols}):
             if name not in parameters:
                 listed = ", ".join(sorted(parameters)) or "none"

@@ -18,7 +18,7 @@ MAX_TEXT = 500
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
-_INDEX = re.compile(r"[qrs][1-9][0-9]*")
+_INDEX = re.compile(r"[qrs][0-9]+")
 """The indices of sums over past steps inside one another."""
 
 _IN_FORMULAS = (

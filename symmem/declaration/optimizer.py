@@ -23,6 +23,7 @@ from symmem.declaration.records import (
     formula,
     read_schedule,
 )
+from symmem.declaration.smoothing import Smooth, only_smoothed, read_smooth
 from symmem.declaration.substitution import substitute
 from symmem.declaration.validation import entries, validate
 from symmem.errors import DeclarationError, quote
@@ -43,8 +44,9 @@ class Optimizer:
     the opaque ``functions``.  ``phi`` and the fields of ``momentum`` may be text; ``momentum`` may hold
     mappings with g, beta, b; ``parameters`` and ``functions`` may be mappings from names.  A parameter that
     is a beta and has no range gets (-1, 1).  A g may read the momentum variables above it, at the same step.
-    ``schedule`` is rate(n), an expression in n; None is 1.  ``values`` are the parameters that ``with_values`` has put
-    in.
+    ``schedule`` is rate(n), an expression in n; None is 1.  ``smooth``, also a mapping, are smooth formulas that the
+    theory takes in the place of sign, abs, max, min or clip, and the optimizer as it runs does not.  ``values`` are the
+    parameters that ``with_values`` has put in.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Optimizer:
     family: str = ""
     implementation: Implementation | None = None
     schedule: Expr | None = None
+    smooth: tuple[Smooth, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -77,11 +80,13 @@ class Optimizer:
         check_title(title)
         check_line("reference", self.reference)
         check_family(self.family)
+        smooth = read_smooth(self.smooth)
+        smoothed = only_smoothed(smooth)
         try:
-            phi = formula(self.phi)
+            phi = formula(self.phi, smoothed=smoothed)
         except DeclarationError as error:
             raise error.within("phi") from None
-        momentum = read_momentum(self.momentum)
+        momentum = read_momentum(self.momentum, smoothed)
         parameters = tuple(_with_decay_range(p, momentum) for p in read_parameters(self.parameters))
         fields = {
             "title": title,
@@ -91,6 +96,7 @@ class Optimizer:
             "functions": read_functions(self.functions),
             "torch": read_torch(self.torch),
             "schedule": read_schedule(self.schedule),
+            "smooth": smooth,
             "citations": read_citations(self.citations),
             "values": tuple((name, exact_number(value)) for name, value in self.values),
             "implementation": read_implementation(
@@ -127,6 +133,10 @@ class Optimizer:
             table = {Symbol(name): number for name, number in numbers.items()}
             parts = [_with_numbers(entry, expression, table) for entry, expression in entries(self)]
             schedule = parts.pop() if self.schedule is not None else None
+            smooth = tuple(
+                Smooth(each.function, _with_numbers(f"smooth: {each.function}", each.formula, table))
+                for each in self.smooth
+            )
         except DeclarationError as error:
             raise error.within(self.source or self.name) from None
         return replace(
@@ -142,6 +152,7 @@ class Optimizer:
             torch=self.torch and self.torch.without(frozenset(numbers)),
             values=(*self.values, *numbers.items()),
             schedule=schedule,
+            smooth=smooth,
             implementation=self.implementation and self.implementation.with_values(table),
         )
 
@@ -169,8 +180,9 @@ def _with_numbers(entry: str, expression: Expr, numbers: Mapping[Symbol, Rationa
 
 
 def _with_decay_range(parameter: Parameter, momentum: Iterable[Momentum]) -> Parameter:
-    """A bare parameter as beta, declared without a range, has the range of a decay."""
-    is_decay = any(variable.beta == Symbol(parameter.name) for variable in momentum)
+    """A bare parameter as beta, or with a minus, declared without a range, has the range of a decay."""
+    symbol = Symbol(parameter.name)
+    is_decay = any(variable.beta in (symbol, -symbol) for variable in momentum)
     if parameter.range != REALS or not is_decay:
         return parameter
     if parameter.default == 1:

@@ -11,28 +11,19 @@ import ast
 import keyword
 import re
 from collections.abc import Collection
-from decimal import Decimal
-from fractions import Fraction
 
-from sympy import Expr, Integer, Rational, S, Symbol
+from sympy import Expr, Integer, S, Symbol
 from sympy.logic.boolalg import Boolean
 
-from symmem.declaration import bounded, hints, stepwise, tensor_calls
+from symmem.declaration import bounded, hints, kinks, stepwise, tensor_calls
 from symmem.declaration.names import check_name
+from symmem.declaration.tokens import at_column, check_tokens, decimal_number
 from symmem.errors import DeclarationError, quote
 
 MAX_LENGTH = 2000
-MAX_PARENTHESES = 50
 MAX_DEPTH = 200
 MAX_NODES = 1000
-MAX_DIGITS = 40
-MAX_DECIMAL_EXPONENT = 400
 
-NUMBER = re.compile(r"(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?")
-_TOKEN = re.compile(
-    rf"(?P<number>{NUMBER.pattern})|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<other>[-+*/()., \t])"
-)
-_TOKEN_OF_THE_STEP = re.compile(rf"{_TOKEN.pattern}|(?P<comparison>[<>]=?)")
 _CALLED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 
 _NODE_HINTS: dict[type[ast.AST], str] = {
@@ -48,12 +39,14 @@ _NODE_HINTS: dict[type[ast.AST], str] = {
 }
 
 
-def parse(text: str, functions: Collection[str] = (), *, of_the_step: bool = False) -> Expr:
+def parse(
+    text: str, functions: Collection[str] = (), *, of_the_step: bool = False, smoothed: Collection[str] = ()
+) -> Expr:
     """Read one expression exactly: ``0.1`` is 1/10, names are plain symbols, ``functions`` are opaque.
 
     Knows + - * / **, parentheses, names, and calls of ``bounded.FUNCTIONS`` or of ``functions`` with one argument;
-    where nothing is differentiated, ``of_the_step``, also pi and those of ``stepwise.NAMES``.  Anything else is a
-    DeclarationError that names the column, counted from 1.
+    where nothing is differentiated, ``of_the_step``, also pi and those of ``stepwise.NAMES``; of max, min and clip
+    those that are ``smoothed``.  Anything else is a DeclarationError that names the column, counted from 1.
     """
     if not isinstance(text, str):
         raise DeclarationError(f"expected an expression as text, got {quote(text)}")
@@ -61,19 +54,19 @@ def parse(text: str, functions: Collection[str] = (), *, of_the_step: bool = Fal
         raise DeclarationError(f"longer than {MAX_LENGTH} characters; split it or use parameters")
     if not text.strip(" \t"):
         raise DeclarationError('empty; write an expression, for example "1"')
-    _check_tokens(text, _TOKEN_OF_THE_STEP if of_the_step else _TOKEN)
+    check_tokens(text, of_the_step=of_the_step)
     stripped = text.lstrip(" \t")
     offset = len(text) - len(stripped)
     try:
         tree = ast.parse(stripped, mode="eval").body
     except SyntaxError as error:
         column = min((error.offset or 1) + offset, len(text))
-        raise _at(column, _not_an_expression(text)) from None
+        raise at_column(column, _not_an_expression(text)) from None
     except (ValueError, MemoryError, RecursionError):
         raise DeclarationError("nested too deeply; simplify the expression") from None
     _check_tree(tree)
     translator = _StepTranslator if of_the_step else _Translator
-    return translator(stripped, offset, frozenset(functions)).expression(tree)
+    return translator(stripped, offset, frozenset(functions), frozenset(smoothed)).expression(tree)
 
 
 def called_names(text: str) -> frozenset[str]:
@@ -82,69 +75,11 @@ def called_names(text: str) -> frozenset[str]:
     return frozenset(_CALLED.findall(text[:MAX_LENGTH])) - known
 
 
-def decimal_number(text: str) -> Rational:
-    """The exact value of an unsigned decimal literal: ``1e-3`` is 1/1000, never a binary fraction."""
-    match = NUMBER.fullmatch(text)
-    if match is None:
-        raise DeclarationError(f"{quote(text)} is not a decimal number; write it like 3, 0.9 or 1e-8")
-    if len(match["mantissa"].replace(".", "")) > MAX_DIGITS:
-        raise DeclarationError(f"a number with more than {MAX_DIGITS} digits; round it")
-    exponent = match["exponent"] or "0"
-    if len(exponent.lstrip("+-0")) > 3 or abs(int(exponent)) > MAX_DECIMAL_EXPONENT:
-        raise DeclarationError(f"a decimal exponent beyond {MAX_DECIMAL_EXPONENT}; use a smaller one")
-    fraction = Fraction(Decimal(text))
-    return Rational(fraction.numerator, fraction.denominator)
-
-
-def _at(column: int, message: str) -> DeclarationError:
-    return DeclarationError(f"column {column}: {message}")
-
-
 def _not_an_expression(text: str) -> str:
     for name in re.findall(r"[A-Za-z_]+", text):
         if keyword.iskeyword(name):
             return f"{quote(name)} is a word of Python; choose another name"
     return f"not an expression; check {quote(text)}"
-
-
-def _check_tokens(text: str, token: re.Pattern[str]) -> None:
-    position, opened = 0, list[int]()
-    while position < len(text):
-        match = token.match(text, position)
-        if match is None:
-            character = text[position]
-            hint = hints.CHARACTERS.get(
-                character, f"{quote(character)} is not known; use ASCII and + - * / ** ( )"
-            )
-            raise _at(position + 1, hint)
-        if match["number"]:
-            _check_number(text, match)
-        if match["other"] == "(":
-            opened.append(position)
-        elif match["other"] == ")" and not opened:
-            raise _at(position + 1, "a ')' without its '('; remove it, or open it")
-        elif match["other"] == ")":
-            opened.pop()
-        if len(opened) > MAX_PARENTHESES:
-            raise _at(
-                position + 1, f"more than {MAX_PARENTHESES} nested parentheses; simplify the expression"
-            )
-        position = match.end()
-    if opened:
-        raise _at(opened[-1] + 1, "a '(' without its ')'; close it")
-
-
-def _check_number(text: str, match: re.Match[str]) -> None:
-    """Also keeps every literal that Python knows and this language does not (1j, 0x1f, 1_000) from it."""
-    try:
-        decimal_number(match["number"])
-    except DeclarationError as error:
-        raise _at(match.start() + 1, str(error)) from None
-    following = text[match.end() : match.end() + 1]
-    if following.isalnum() or following in ("_", "."):
-        after = text[match.start() : match.end() + 1]
-        hint = " (no complex numbers)" if following in "jJ" else ""
-        raise _at(match.start() + 1, f"{quote(after)} is not a number{hint}; write a product with *")
 
 
 def _check_tree(tree: ast.AST) -> None:
@@ -160,10 +95,13 @@ def _check_tree(tree: ast.AST) -> None:
 class _Translator:
     """The whitelist: one method for each kind of node that the language has."""
 
-    def __init__(self, text: str, offset: int, functions: frozenset[str]) -> None:
+    def __init__(
+        self, text: str, offset: int, functions: frozenset[str], smoothed: frozenset[str] = frozenset()
+    ) -> None:
         self._text = text
         self._offset = offset
         self._functions = functions
+        self._kinks = smoothed
 
     def expression(self, node: ast.expr) -> Expr:
         try:
@@ -189,7 +127,7 @@ class _Translator:
     def _number(self, node: ast.Constant) -> Expr:
         segment = ast.get_source_segment(self._text, node) or ""
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
-            raise _at(self._column(node), f"{quote(segment)} is not a number; use numbers and names")
+            raise at_column(self._column(node), f"{quote(segment)} is not a number; use numbers and names")
         return decimal_number(segment)
 
     def _unary(self, node: ast.UnaryOp) -> Expr:
@@ -214,21 +152,25 @@ class _Translator:
     def _call(self, node: ast.Call) -> Expr:
         column = self._column(node)
         if isinstance(node.func, ast.Attribute):
-            raise _at(column, f"names have no dots; write {node.func.attr}(x) alone, or what stands for it")
+            raise at_column(
+                column, f"names have no dots; write {node.func.attr}(x) alone, or what stands for it"
+            )
         if not isinstance(node.func, ast.Name):
-            raise _at(column, "only a named function can be called; write a product with *")
+            raise at_column(column, "only a named function can be called; write a product with *")
         name = node.func.id
+        if name in self._kinks:
+            return kinks.kinked(name, map(self.expression, node.args))
         if name in stepwise.NAMES:
             return self._of_the_step(name, node)
         if name in tensor_calls.FUNCTIONS:
             return self._tensor_call(name, node, column)
         if name not in bounded.FUNCTIONS and name not in self._functions:
             known = ", ".join([*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *sorted(self._functions)])
-            raise _at(column, f"unknown function {quote(name)}; known are {known}")
+            raise at_column(column, f"unknown function {quote(name)}; known are {known}")
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
             if name not in bounded.FUNCTIONS and name in hints.CALLS:
-                raise _at(column, f"{name} {hints.CALLS[name]}")
-            raise _at(column, f"{name} takes exactly one argument; write {name}(x)")
+                raise at_column(column, f"{name} {hints.CALLS[name]}")
+            raise at_column(column, f"{name} takes exactly one argument; write {name}(x)")
         argument = self.expression(node.args[0])
         if name in bounded.FUNCTIONS:
             return bounded.call(name, argument)
@@ -236,17 +178,19 @@ class _Translator:
 
     def _tensor_call(self, name: str, node: ast.Call, column: int) -> Expr:
         if node.keywords:
-            raise _at(column, f"{name} takes its arguments by position; write {tensor_calls.usage(name)}")
+            raise at_column(
+                column, f"{name} takes its arguments by position; write {tensor_calls.usage(name)}"
+            )
         return tensor_calls.call(name, [self.expression(argument) for argument in node.args])
 
     def _of_the_step(self, name: str, node: ast.Call) -> Expr:
-        raise _at(self._column(node), f"{name} {hints.CALLS[name]}")
+        raise at_column(self._column(node), f"{name} {hints.CALLS[name]}")
 
     def _refusal(self, kind: ast.AST, place: ast.expr) -> DeclarationError:
         unknown = (
             f"{type(kind).__name__} is not in the language; use numbers, names, + - * / ** and functions"
         )
-        return _at(self._column(place), _NODE_HINTS.get(type(kind), unknown))
+        return at_column(self._column(place), _NODE_HINTS.get(type(kind), unknown))
 
     def _column(self, node: ast.expr) -> int:
         return node.col_offset + self._offset + 1
@@ -261,20 +205,24 @@ class _StepTranslator(_Translator):
     def _of_the_step(self, name: str, node: ast.Call) -> Expr:
         given, column = node.args, self._column(node)
         if node.keywords or any(isinstance(each, ast.Starred) for each in given):
-            raise _at(column, f"{name} takes its arguments by their places; write no names and no stars")
+            raise at_column(
+                column, f"{name} takes its arguments by their places; write no names and no stars"
+            )
         if name == "where":
             if len(given) != 3:
-                raise _at(column, "where takes a condition and two values; write where(n < 100, x, y)")
+                raise at_column(column, "where takes a condition and two values; write where(n < 100, x, y)")
             return stepwise.chosen(self._condition(given[0]), *map(self.expression, given[1:]))
         if name == "prod":
             return self._product(given, column)
         if len(given) < 2:
-            raise _at(column, f"{name} takes two arguments or more; write {name}(x, y)")
+            raise at_column(column, f"{name} takes two arguments or more; write {name}(x, y)")
         return stepwise.extreme(name, [self.expression(each) for each in given])
 
     def _product(self, given: list[ast.expr], column: int) -> Expr:
         if len(given) != 4 or not isinstance(given[1], ast.Name):
-            raise _at(column, "prod takes a factor, its index and the ends; write prod(1 - 1/i, i, 2, n + 1)")
+            raise at_column(
+                column, "prod takes a factor, its index and the ends; write prod(1 - 1/i, i, 2, n + 1)"
+            )
         try:
             index = Symbol(check_name(given[1].id))
         except DeclarationError as error:
@@ -287,7 +235,7 @@ class _StepTranslator(_Translator):
             parts = [self._condition(each) for each in node.values]
             return stepwise.joined(parts, all_of_them=isinstance(node.op, ast.And))
         if not isinstance(node, ast.Compare) or any(type(op) not in stepwise.COMPARISONS for op in node.ops):
-            raise _at(
+            raise at_column(
                 self._column(node), "a condition compares two numbers; write n < 100, <=, >, >=, and, or"
             )
         sides = [self.expression(each) for each in (node.left, *node.comparators)]

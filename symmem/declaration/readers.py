@@ -24,7 +24,10 @@ _REASONS = {
         "n": "n is not known in g; dependence on n goes in b",
     },
     "beta": {
-        "n": "beta is a constant and cannot use n; dependence on n goes in b",
+        "n": (
+            "beta is a constant and cannot use n; dependence on n goes in b, and an average over all steps, with "
+            "weights like 1/(n + 1) (Schedule-Free, Adafactor without a cap), is a memory that does not fade"
+        ),
         "theta": "beta is a constant and cannot use theta; dependence on theta goes in g",
         "grad": "beta is a constant and cannot use grad; dependence on grad goes in g",
         "m": "beta is a constant and cannot use a momentum variable; combine variables in phi",
@@ -45,7 +48,10 @@ _LR_IN_STATE = (
     "is no sum over past gradients; remove it"
 )
 _LR_IN_RATE = "lr is multiplied by the rate and does not stand in it; remove it"
-_LR = "lr is the learning rate, written h: it multiplies phi and stands in no expression; remove it"
+_LR = (
+    "lr is the learning rate, written h: it multiplies phi and stands in no expression, and an update that divides by "
+    "it (Lookahead, Adadelta) has no expansion in it; remove it"
+)
 
 
 def check_symbols(optimizer: Optimizer, field: str, position: int, expression: Expr) -> None:

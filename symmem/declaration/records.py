@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +13,7 @@ from sympy import Expr, Rational, S
 from symmem.declaration import tensor_calls
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import REALS, Interval
+from symmem.declaration.kinks import ONLY_SMOOTHED
 from symmem.declaration.names import check_name
 from symmem.declaration.parser import called_names, parse
 from symmem.declaration.substitution import plain
@@ -138,7 +139,8 @@ class Momentum:
             if given is None:
                 raise DeclarationError(f"{part} is missing; {PARTS}")
             try:
-                object.__setattr__(self, part, formula(given, of_the_step=part == "b"))
+                smoothed = ONLY_SMOOTHED if part == "g" else ()  # the optimizer knows whether it smooths them
+                object.__setattr__(self, part, formula(given, of_the_step=part == "b", smoothed=smoothed))
             except DeclarationError as error:
                 raise error.within(part) from None
         if self.delay and self.beta != 0:
@@ -169,13 +171,14 @@ def _check_delay(momentum: Momentum) -> None:
         raise DeclarationError("start belongs to a delay; a sum over the past always starts empty: remove it")
 
 
-def formula(given: object, *, of_the_step: bool = False) -> Expr:
+def formula(given: object, *, of_the_step: bool = False, smoothed: Collection[str] = ()) -> Expr:
     """An expression of the language; opaque functions pass, since only the optimizer knows them.
 
-    ``of_the_step``: a number that depends on n and is not differentiated, where branches and products are allowed.
+    ``of_the_step``: a number that depends on n and is not differentiated, where branches and products are allowed;
+    ``smoothed``: which of max, min and clip may stand in it, because the declaration smooths them.
     """
     if isinstance(given, str):
-        return parse(given, called_names(given), of_the_step=of_the_step)
+        return parse(given, called_names(given), of_the_step=of_the_step, smoothed=smoothed)
     if isinstance(given, (int, float, Decimal, Fraction)) and not isinstance(given, bool):
         return exact_number(given)
     if isinstance(given, Expr):

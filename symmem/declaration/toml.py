@@ -18,10 +18,11 @@ from symmem.declaration.implementation import read_implementation
 from symmem.declaration.names import check_optimizer_name
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import read_schedule
+from symmem.declaration.smoothing import only_smoothed, read_smooth
 from symmem.errors import DeclarationError, quote
 
 _TEXTS = ("name", "title", "family", "reference", "phi")
-_TABLES = ("parameters", "functions", "schedule", "torch", "implementation", "citation")
+_TABLES = ("parameters", "functions", "schedule", "smooth", "torch", "implementation", "citation")
 _KEYS = (*_TEXTS, "momentum", *_TABLES)
 
 
@@ -35,7 +36,8 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         _check_text(table)
         _check_tables(table)
         check_optimizer_name(table["name"])
-        momentum = read_momentum(table["momentum"])
+        smooth = read_smooth(table.get("smooth", {}))
+        momentum = read_momentum(table["momentum"], only_smoothed(smooth))
         parameters = read_parameters(table.get("parameters", {}))
         functions = read_functions(table.get("functions", {}))
         torch = read_torch(table.get("torch"))
@@ -56,6 +58,7 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         functions=functions,
         torch=torch,
         schedule=schedule,
+        smooth=smooth,
         citations=citations,
         source=source,
         family=str(table.get("family", "")),

@@ -15,7 +15,9 @@ from sympy.core.function import AppliedUndef
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
 from symmem.algebra.where import where
 from symmem.declaration import bounded, hints, tensor_calls
+from symmem.declaration.checks_of_smoothing import check_smooth
 from symmem.declaration.decays import check_decay, defaults_of
+from symmem.declaration.kinks import ONLY_SMOOTHED
 from symmem.declaration.names import suggestion
 from symmem.declaration.readers import check_symbols
 from symmem.declaration.steps_without_value import check_factor
@@ -55,6 +57,7 @@ def validate(optimizer: Optimizer) -> None:
     for position, momentum in enumerate(optimizer.momentum, start=1):
         with _place(f"momentum {position}: g"):
             _check_finite(optimizer, momentum.g)
+    check_smooth(optimizer)
     if not optimizer.values:
         _check_use(optimizer)
     check_torch(optimizer)
@@ -114,6 +117,10 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+        if name in ONLY_SMOOTHED and name not in known:
+            if not any(each.function == name for each in optimizer.smooth):
+                raise DeclarationError(f"{name} {hints.CALLS[name]}, or give [smooth] a formula for {name}")
+            continue
         if name in _TENSOR_NAMES:
             _check_tensor_call(field, name, atom)
             continue
@@ -163,6 +170,7 @@ def _check_finite(optimizer: Optimizer, expression: Expr) -> None:
 
 def _check_use(optimizer: Optimizer) -> None:
     used = set[Symbol]().union(*(expression.free_symbols for _, expression in entries(optimizer)))
+    used |= set[Symbol]().union(*(each.formula.free_symbols for each in optimizer.smooth))
     calls = {
         atom.func.__name__ for _, expression in entries(optimizer) for atom in expression.atoms(AppliedUndef)
     }

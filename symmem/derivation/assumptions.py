@@ -23,6 +23,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
     """What the results to the given order in h rest on; ``formulas`` are searched for poles at equal decays."""
     loss = f"the loss is {order + 2} times continuously differentiable, with bounded derivatives"
     found = [
+        *_smoothed(method),
         *_decays(method),
         *_distinct_decays(method, formulas),
         Assumption(Sentence.of(loss)),
@@ -35,6 +36,17 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_bounded_gains(method),
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _smoothed(method: Method) -> Iterator[Assumption]:
+    """Declared smoothing: the theory is that of the smooth functions, the optimizer as it runs has the others."""
+    for each in () if method.declared is None else method.declared.smooth:
+        words = (
+            f"in the theory {each.call} is ",
+            each.formula,
+            "; the optimizer as it runs keeps it as it is",
+        )
+        yield Assumption(Sentence.of(*words))
 
 
 def _decays(method: Method) -> Iterator[Assumption]:

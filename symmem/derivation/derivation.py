@@ -18,13 +18,14 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains, settled_rate
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.derivation.marked_sums import MarkedSums, marked_sums
 from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
-from symmem.derivation.straight import straight_limit, straight_update, without_line
+from symmem.derivation.straight import reads_along_the_line, straight_limit, straight_update, without_line
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
@@ -98,6 +99,11 @@ class Derivation:
         return guarded(f"{self.method.name}: M at step n", [whole], whole)
 
     @cached_property
+    def marked(self) -> MarkedSums | Missing:
+        """M with its sums over the past told apart, for those who compute it in floating point."""
+        return self.M if isinstance(self.M, Missing) else marked_sums(self.method, self.order)
+
+    @cached_property
     def limit(self) -> MemorylessIteration | Missing:
         """F and M for n -> infinity."""
         if isinstance(self.coefficients, Missing):
@@ -126,6 +132,7 @@ class Derivation:
         """The same for n -> infinity."""
         singular = singular_limit(self.method, 1)
         missing = no_settled_rate(self.method) if singular is None else singular
+        missing = reads_along_the_line(self.method) if missing is None else missing
         if missing is not None:
             return missing
         found = straight_limit(self.method)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from sympy import Add, Expr, Mul, Symbol
+from sympy import Add, Expr, Mul, Product, Symbol
 
 from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, slot, split_scalar, terms_of
 from symmem.algebra.directional import derivative
@@ -28,9 +28,12 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
+from symmem.algebra.where import where
 from symmem.derivation.gains import Gains, gains, scales
+from symmem.derivation.group_line import Line, group_line, line_of
 from symmem.derivation.history import past_terms
 from symmem.derivation.singular import singular_limit
+from symmem.derivation.step_scalars import StepScalar, free_name
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 from symmem.records import record
@@ -40,25 +43,18 @@ RATES = slot(-1)
 
 
 @record(frozen=True)
-class StepScalar:
-    """A number that depends on the step: its name, its value at step n, and its limit, None where it has none."""
-
-    name: Symbol
-    at_step: Expr
-    limit: Expr | None
-
-
-@record(frozen=True)
 class Memory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
     ``product`` stands for D2L[S], ``displacement`` for S itself; both are given up to the number ``scale``.
+    ``line`` is the memory as a straight line.
     """
 
     shape: Kernel
     product: Expr
     displacement: Expr
     scale: Symbol
+    line: Line
 
     @property
     def decay(self) -> Expr:
@@ -74,6 +70,7 @@ class GroupForm:
     past             F^(s) as a function of ``past_scalars``; their sum with weights where ``is_linear`` in them
     memoryless       F^(n) as a function of ``scalars``
     correction       M^(n) as a function of ``scalars``, and of the memories' products, displacements and scales
+    straight         F_straight as a function of the same, and of the numbers of the memories' lines
     field            the numbers among which all of this is written
     """
 
@@ -83,13 +80,15 @@ class GroupForm:
     is_linear: bool
     memoryless: Expr
     correction: Expr
+    straight: Expr | Missing
     scalars: tuple[StepScalar, ...]
     field: Scalars
 
     @property
     def has_displacements(self) -> bool:
         """Whether some remembered g depends on theta itself, and not through the gradient alone."""
-        return any(self.correction.has(memory.displacement) for memory in self.memories)
+        updates = (self.correction, *(() if isinstance(self.straight, Missing) else (self.straight,)))
+        return any(each.has(memory.displacement) for memory in self.memories for each in updates)
 
 
 def without_group_form(method: Method) -> Missing | None:
@@ -97,16 +96,22 @@ def without_group_form(method: Method) -> Missing | None:
     if method.is_cascade or any(c.kernel.has_memory and len(c.kernel.decays) != 1 for c in method.channels):
         words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
         return Missing(Sentence.of(f"{method.name}: {words}"))
+    if any(gain.has(where, Product) for gain in (*gains(method), *scales(method))):
+        words = "a branch or a product over steps in b has no form for all steps at once"
+        return Missing(Sentence.of(f"{method.name}: {words}"))
     return None
 
 
 @lru_cache(maxsize=64)
 def group_form(method: Method) -> GroupForm:
-    """The update of a parameter group of this method."""
+    """The update of a parameter group of this method; its rates are the scheduler's, not the declared ones."""
+    method = replace(method, rate=None)
     values, factors, scalars = _named_gains(method)
     memories = _memories(method)
     field = _field(method, scalars, memories)
-    frozen = {channel.symbol: gain * channel.g for gain, channel in zip(values, method.channels, strict=True)}
+    frozen: dict[Expr, Expr] = {
+        channel.symbol: gain * channel.g for gain, channel in zip(values, method.channels, strict=True)
+    }
     corrections = []
     for memory in memories:
         changes = _changes(method, factors, memory)
@@ -114,9 +119,12 @@ def group_form(method: Method) -> GroupForm:
         corrections.append(_without_cancellation(parts, field))
     memoryless = collect(substituted(method.phi, frozen), field)
     past, past_scalars, is_linear = _past(method, memoryless, scalars)
-    used = Add(memoryless, *corrections).free_symbols
+    lines = [memory.line for memory in memories]
+    straight = group_line(method, frozen, factors, lines)
+    used = Add(memoryless, *corrections, *(() if isinstance(straight, Missing) else (straight,))).free_symbols
     scalars = tuple(scalar for scalar in scalars if scalar.name in used)
-    return GroupForm(memories, past, past_scalars, is_linear, memoryless, Add(*corrections), scalars, field)
+    whole = Add(*corrections)
+    return GroupForm(memories, past, past_scalars, is_linear, memoryless, whole, straight, scalars, field)
 
 
 def _changes(method: Method, factors: Gains, memory: Memory) -> list[Expr]:
@@ -135,7 +143,7 @@ def _changes(method: Method, factors: Gains, memory: Memory) -> list[Expr]:
 
 def with_rates(method: Method) -> Method:
     """``Phi -> RATES * Phi`` with h = 1: rates that differ between entries stand where they belong, at any order."""
-    return replace(method, phi=RATES * method.phi)
+    return replace(method, phi=RATES * method.phi, rate=None)
 
 
 def _without_cancellation(parts: list[Expr], field: Scalars) -> Expr:
@@ -178,10 +186,13 @@ def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
 def _memories(method: Method) -> tuple[Memory, ...]:
     """One for each shape of a channel that remembers something that moves."""
     moving = [c.kernel.shape for c in method.channels if c.kernel.has_memory and c.g.has(THETA, GRAD)]
-    return tuple(
-        Memory(shape, slot(2 * k), slot(2 * k + 1), free_name(f"scale{k + 1}", method))
-        for k, shape in enumerate(dict.fromkeys(moving))
-    )
+    return tuple(_memory(method, k, shape) for k, shape in enumerate(dict.fromkeys(moving)))
+
+
+def _memory(method: Method, k: int, shape: Kernel) -> Memory:
+    product, displacement, scale = slot(2 * k), slot(2 * k + 1), free_name(f"scale{k + 1}", method)
+    line = line_of(method, k + 1, shape, scale * product, scale * displacement)
+    return Memory(shape, product, displacement, scale, line)
 
 
 def _past(
@@ -208,12 +219,3 @@ def _past(
         shares.append(StepScalar(free_name(f"share{position}", method), share, known))
     past = Add(*(Mul(share.name, vector) for share, vector in zip(shares, coefficients, strict=True)))
     return past, tuple(shares), True
-
-
-def free_name(stem: str, method: Method) -> Symbol:
-    """The stem, with underscores where a parameter or a function has this name."""
-    taken = {parameter.name for parameter in method.parameters}
-    taken |= {function.name for function in method.functions}
-    while stem in taken:
-        stem += "_"
-    return Symbol(stem)

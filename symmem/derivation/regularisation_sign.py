@@ -6,11 +6,12 @@ section 5; for AdamW and Lion the paper, Section 4).
 
 from __future__ import annotations
 
-from sympy import Expr, Mul
+from sympy import Abs, Expr, Mul, Rational, S
 
-from symmem.algebra.atoms import GRAD, LR, TOTAL, moves_with_theta, terms_of
+from symmem.algebra.atoms import GRAD, LR, TOTAL, moves_with_theta, terms_of, total
 from symmem.algebra.norms import is_size
-from symmem.algebra.signs import sign_of
+from symmem.algebra.signs import Sign, sign_of
+from symmem.algebra.tensor_heads import DOT, NUCLEAR, SUM_TENSORS
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.method.method import Method
 from symmem.records import record
@@ -20,11 +21,14 @@ from symmem.records import record
 class Regularisation:
     """1: large gradients are penalised; -1: rewarded; 0: memory leaves the loss as it is.
 
-    ``everywhere``: for all parameters in their ranges, or at the declared defaults alone.
+    ``everywhere``: for all parameters in their ranges, or at the declared defaults alone.  ``factor`` is c, or 0, and
+    ``norm`` is R.
     """
 
     sign: int
     everywhere: bool
+    factor: Expr = S.Zero
+    norm: Expr = S.Zero
 
 
 def regularisation(method: Method, loss: ModifiedLoss | None) -> Regularisation | None:
@@ -35,27 +39,58 @@ def regularisation(method: Method, loss: ModifiedLoss | None) -> Regularisation 
     if not change:
         return Regularisation(0, True)
     for term in change:
-        factor = _factor_of_norm(term)
-        if factor is not None and factor.as_independent(LR)[1] == LR:
-            scalar = factor / LR
-            sign = sign_of(scalar, method.ranges)
-            return _at_defaults(scalar, method) if sign is None else Regularisation(sign.direction, True)
+        found = _factor_of_norm(term, method)
+        if found is None or found[0].as_independent(LR)[1] != LR:
+            continue
+        scalar, norm = found[0] / LR, found[1]
+        sign = sign_of(scalar, method.ranges)
+        direction = _direction_at_defaults(scalar, method) if sign is None else sign.direction
+        return Regularisation(direction, sign is not None, scalar, norm)
     return None
 
 
-def _factor_of_norm(term: Expr) -> Expr | None:
-    """c of ``c (norm + ...)``, the norm a total of non-negative entries that vanishes with the gradient alone."""
-    factors = Mul.make_args(term)
-    moving = [factor for factor in factors if moves_with_theta(factor)]
+def _factor_of_norm(term: Expr, method: Method) -> tuple[Expr, Expr] | None:
+    """c and R of ``c (R + ...)``, where R vanishes, or is least, with the gradient alone."""
+    scalars, moving = _split(term)
     if len(moving) != 1:
         return None
+    factors: dict[Expr, Expr] = {}
     for part in terms_of(moving[0]):
-        number, rest = part.as_coeff_Mul()
-        if rest.func == TOTAL and is_size(rest.args[0], GRAD):
-            return Mul(number, *(factor for factor in factors if factor is not moving[0]))
-    return None
+        inner, norms = _split(part)
+        if len(norms) == 1 and _is_norm(norms[0], method):
+            factors[norms[0]] = factors.get(norms[0], S.Zero) + Mul(*inner)
+    if len(factors) != 1:
+        return None
+    ((norm, factor),) = factors.items()
+    return method.numbers.tidy(Mul(*scalars) * factor / LR) * LR, norm
 
 
-def _at_defaults(scalar: Expr, method: Method) -> Regularisation:
+def _split(term: Expr) -> tuple[list[Expr], list[Expr]]:
+    """The factors that are scalars, and those that move with theta."""
+    factors = Mul.make_args(term)
+    moving = [factor for factor in factors if moves_with_theta(factor)]
+    return [factor for factor in factors if factor not in moving], moving
+
+
+def _is_norm(size: Expr, method: Method) -> bool:
+    """A total of non-negative entries, or a sum over tensors of their norms, smoothed or not."""
+    if size.func == TOTAL:
+        entry = size.args[0]
+        base, exponent = entry.as_base_exp()
+        if base == Abs(GRAD) and sign_of(exponent, method.ranges) is Sign.POSITIVE:
+            return True
+        return is_size(entry, GRAD)
+    if size.func == SUM_TENSORS:
+        return size.args[0] == NUCLEAR(GRAD) or _is_root_of_square(size.args[0], DOT(GRAD, GRAD))
+    return _is_root_of_square(size, total(GRAD**2))
+
+
+def _is_root_of_square(size: Expr, square: Expr) -> bool:
+    """``sqrt(square)``, or ``sqrt(c + square)`` with a scalar c."""
+    base, exponent = size.as_base_exp()
+    return exponent == Rational(1, 2) and not moves_with_theta(base - square)
+
+
+def _direction_at_defaults(scalar: Expr, method: Method) -> int:
     value = scalar.xreplace(method.defaults)
-    return Regularisation(0 if value == 0 else 1 if value > 0 else -1, False)
+    return 0 if value == 0 else 1 if value > 0 else -1

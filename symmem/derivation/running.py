@@ -15,8 +15,8 @@ from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, present
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
-from symmem.derivation.parameter_groups import StepScalar, free_name
 from symmem.derivation.singular import singular_limit
+from symmem.derivation.step_scalars import StepScalar, free_name
 from symmem.method.method import Channel, Method
 from symmem.records import record
 

@@ -18,7 +18,15 @@ from sympy import AccumBounds, Expr, I, Integer, Poly, Sum, Symbol, fraction, na
 from symmem.algebra.atoms import STEP
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Missing, Named, Sentence
-from symmem.derivation.gains import Gains, at_frozen_point, frozen_update, gains, limit_gains, unsettled
+from symmem.derivation.gains import (
+    Gains,
+    at_frozen_point,
+    frozen_point,
+    frozen_update,
+    gains,
+    limit_gains,
+    unsettled,
+)
 from symmem.derivation.smoothness import rough_parts
 from symmem.method.method import Method
 
@@ -78,6 +86,11 @@ def singular_limit(method: Method, order: int) -> Missing | None:
 def _singular(method: Method, order: int, values: Gains, where: str) -> Missing | None:
     phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
     if not is_finite(frozen_update(method, values)):
+        point = frozen_point(method, values)
+        for position, channel in enumerate(method.channels, start=1):
+            if method.read_by(channel) and not is_finite(point[channel.symbol]):
+                place = f"{method.name}: momentum {position}: g = "
+                return Missing(Sentence.of(place, channel.g, f" is singular {where}"), (_EPS,))
         return Missing(Sentence.of(*phi, f" is singular {where}"), (_EPS,))
     named: list[tuple[tuple[str | Named, ...], Expr]] = [(phi[:2], method.phi)]
     for position, channel in enumerate(method.channels, start=1):

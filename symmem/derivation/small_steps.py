@@ -23,6 +23,22 @@ from symmem.method.method import Method
 
 def small_steps(method: Method, order: int) -> Iterator[Assumption]:
     """One sentence for each part of Phi, or of a g that reads others, whose frozen value has lost the gradient."""
+    for inner, left, power in _without_gradient(method, order):
+        words = (inner, " is ", left, " on a constant history, without the gradient: the expansion needs ")
+        yield Assumption(
+            Sentence.of(*words, LR**power, " much smaller than ", left, *_numbers(left, power, method))
+        )
+
+
+def largest_step(method: Method, order: int = 1) -> float | None:
+    """The number that h has to be well below at the defaults; None where there is no such condition."""
+    values = [(left.xreplace(method.defaults), power) for _, left, power in _without_gradient(method, order)]
+    numbers = [float(value) ** (1 / power) for value, power in values if value.is_positive]
+    return min(numbers, default=None)
+
+
+def _without_gradient(method: Method, order: int) -> Iterator[tuple[Expr, Expr, int]]:
+    """The part, its frozen value, and the power of h that has to be small against that."""
     if singular_limit(method, order) is not None:
         return
     readers = [channel.g for channel in method.channels if method.read_by(channel)]
@@ -31,16 +47,7 @@ def small_steps(method: Method, order: int) -> Iterator[Assumption]:
         left = at_frozen_point(rough.inner, method, limit_gains(method))
         if not seen or not is_scalar(left) or left == 0:
             continue
-        power = 2 if _first_order(rough.inner, method) == 0 else 1
-        words = (
-            rough.inner,
-            " is ",
-            left,
-            " on a constant history, without the gradient: the expansion needs ",
-        )
-        yield Assumption(
-            Sentence.of(*words, LR**power, " much smaller than ", left, *_numbers(left, power, method))
-        )
+        yield rough.inner, left, 2 if _first_order(rough.inner, method) == 0 else 1
 
 
 def _first_order(inner: Expr, method: Method) -> Expr:

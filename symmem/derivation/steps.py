@@ -10,17 +10,19 @@ assembled        M^(n) / h = sum_l scale_l d_l Phi[Dg_l[S_l]]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sympy import Add, Expr, Mul, S, Symbol
 
 from symmem.algebra.atoms import AGO, STEP, momentum_symbol
+from symmem.algebra.directional import derivative
 from symmem.algebra.passes import collect
-from symmem.derivation.correction import contributions
-from symmem.derivation.gains import Gains, gains
+from symmem.derivation.cascade import reads_constants
+from symmem.derivation.gains import Gains, at_frozen_point, gains
 from symmem.derivation.history import past_sum
+from symmem.derivation.paths import WAY, Path, paths
 from symmem.method.kernel import Kernel
-from symmem.method.method import Method
+from symmem.method.method import Channel, Method
 from symmem.records import record
 
 
@@ -30,8 +32,6 @@ class History:
 
     symbol: Symbol
     shape: Kernel
-    members: tuple[int, ...]
-    """The positions of the momentum variables, from 1."""
     value: Expr
     """The sum over the past: closed, or with the finite sums that stay."""
 
@@ -46,6 +46,8 @@ class Steps:
     sensitivity: Expr
     histories: tuple[History, ...]
     assembled: Expr
+    is_written_out: bool = False
+    """Whether a g reads values that depend on the step: the correction is the recursion of :mod:`.cascade`."""
 
 
 def steps(method: Method) -> Steps:
@@ -53,15 +55,19 @@ def steps(method: Method) -> Steps:
     now = gains(method)
     free = len(now) + 1
     direction = momentum_symbol(free)
-    by_shape: dict[Kernel, list[int]] = {}
-    for position, channel in enumerate(method.channels, start=1):
-        if channel.kernel.has_memory:
-            by_shape.setdefault(channel.kernel.shape, []).append(position)
+    if method.is_cascade and not reads_constants(method):
+        # Every past step has its own slopes: no weights stand in front of one derivative.
+        return Steps(now, direction, S.Zero, (), S.Zero, is_written_out=True)
+    by_shape: dict[Kernel, list[tuple[Channel, Path]]] = {}
+    for channel in method.channels:
+        for path in paths(method, channel):
+            if path.kernel.has_memory and channel.symbol in method.phi.free_symbols:
+                by_shape.setdefault(path.kernel.shape, []).append((channel, path))
     histories = tuple(
-        History(momentum_symbol(free + number), shape, tuple(members), past_sum(method, shape))
-        for number, (shape, members) in enumerate(by_shape.items(), start=1)
+        History(momentum_symbol(free + number), shape, past_sum(method, shape))
+        for number, shape in enumerate(by_shape, start=1)
     )
-    slopes = [(history, _slope(method, history.members)) for history in histories]
+    slopes = [(history, _slope(method, by_shape[history.shape])) for history in histories]
     return Steps(
         now,
         direction,
@@ -71,12 +77,17 @@ def steps(method: Method) -> Steps:
     )
 
 
-def _slope(method: Method, members: tuple[int, ...]) -> Callable[[Expr], Expr]:
-    """``v -> sum of scale_l d_l Phi[Dg_l[v]]`` over the members, at the frozen point."""
+def _slope(method: Method, members: Sequence[tuple[Channel, Path]]) -> Callable[[Expr], Expr]:
+    """``v -> sum of scale d_l Phi[slope[v]]`` over paths, at the frozen point; mostly the slope is that of g_l."""
 
     def slope(vector: Expr) -> Expr:
-        moved = [vector if position in members else S.Zero for position in range(1, len(method.channels) + 1)]
-        parts = contributions(method, tuple(moved))
+        parts = []
+        for channel, path in members:
+            scale = method.numbers.tidy(path.kernel.scale(STEP))
+            moved = scale * path.slope.xreplace({WAY: vector})
+            parts.append(
+                at_frozen_point(derivative(method.phi, {channel.symbol: moved}), method, gains(method))
+            )
         return collect(Add(*parts), method.numbers)
 
     return slope

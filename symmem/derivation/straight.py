@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from math import factorial
 
-from sympy import Add, Expr, Mul, S
+from sympy import Abs, Add, Expr, Mul, S, sign
 from sympy.functions.combinatorial.numbers import stirling
 
 from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot
@@ -31,7 +31,7 @@ from symmem.records import record
 
 Inverse = Callable[[Expr], Expr]
 """One over a moment; who computes with numbers has to know what to do where it is 0, at the first step."""
-_PATH, _CHANGE = slot(0), slot(1)
+PATH, CHANGE = slot(-2), slot(-3)
 """The places of h V and of d."""
 EXPANSION = Sentence.of("take the expansion, F + M")
 
@@ -39,15 +39,28 @@ EXPANSION = Sentence.of("take the expansion, F + M")
 def without_line(method: Method) -> Missing | None:
     """Why a channel has no line: its weights may add up to ``sum_k k c(n, k) = 0``; None where all have one."""
     if method.is_cascade:
-        words = "a g reads momentum variables, whose values along a straight line are not known"
-        return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
-    if method.is_even:
-        return None  # V = F needs no denominator
+        return reads_along_the_line(method)
+    return None if method.is_even else without_sign(method)  # V = F needs no denominator
+
+
+def without_sign(method: Method) -> Missing | None:
+    """Why S_l cannot be divided by ``sum_k k c(n, k)`` for all parameters; None where it can."""
     for channel in remembering(method):
         if not channel.kernel.remembered.shape.has_one_sign(method.ranges):
-            words = " may weigh the past by 0 on the whole, and has no straight line through it"
-            return Missing(Sentence.of(f"{method.name}: ", channel.symbol, words), (EXPANSION,))
+            words = (
+                " may have a negative decay, weigh the past by 0 on the whole, and so have no straight line"
+            )
+            reason = Sentence.of(f"{method.name}: at finite n ", channel.symbol, words)
+            return Missing(reason, (Sentence.of('declare the decay with range = "[0, 1)"'), EXPANSION))
     return None
+
+
+def reads_along_the_line(method: Method) -> Missing | None:
+    """Why a cascade has no line: it would need what it reads k steps ago; None for a method that reads nothing."""
+    if not method.is_cascade:
+        return None
+    words = "a g reads momentum variables, whose values along a straight line are not known"
+    return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
 
 
 def keeps_bounds(method: Method) -> bool:
@@ -77,6 +90,11 @@ class _Line:
 def reciprocal(moment: Expr) -> Expr:
     """``1 / moment``."""
     return 1 / moment
+
+
+def inverted(moment: Expr) -> Expr:
+    """The same for code: 1 where the moment is 0, at the first step and without memory, where S is 0."""
+    return 1 / (moment + 1 - Abs(sign(moment)))
 
 
 @lru_cache(maxsize=64)
@@ -142,9 +160,9 @@ def _on_line(channel: Channel, memories: _Memories) -> Expr:
     coefficients = powers_of_lag(channel.g)
     if coefficients is None:
         velocity = line.inverse * line.vector
-        places = {_PATH: LR * velocity, _CHANGE: LR * contraction(velocity)}
-        return memories.summed(kernel, lambda k: substituted(_at_lag(channel.g, k), places))
-    places = {_PATH: LR * line.vector, _CHANGE: LR * contraction(line.vector)}
+        places = {PATH: LR * velocity, CHANGE: LR * contraction(velocity)}
+        return memories.summed(kernel, lambda k: substituted(at_lag(channel.g, k), places))
+    places = {PATH: LR * line.vector, CHANGE: LR * contraction(line.vector)}
     terms = []
     for power, value in enumerate(coefficients):
         if line.inverse != 1 and power == 1:
@@ -158,9 +176,9 @@ def _on_line(channel: Channel, memories: _Memories) -> Expr:
 def powers_of_lag(g: Expr) -> tuple[Expr, ...] | None:
     """The coefficients of ``g(theta + k path, grad + k change)`` as a polynomial in k; None where it is none.
 
-    The places of path and change are ``slot(0)`` and ``slot(1)``.
+    The places of path and change are ``PATH`` and ``CHANGE``.
     """
-    value = _at_lag(g, AGO)
+    value = at_lag(g, AGO)
     if not value.is_polynomial(AGO):
         return None
     terms: dict[int, list[Expr]] = {0: []}
@@ -170,8 +188,9 @@ def powers_of_lag(g: Expr) -> tuple[Expr, ...] | None:
     return tuple(Add(*terms.get(power, [])) for power in range(max(terms) + 1))
 
 
-def _at_lag(g: Expr, k: Expr) -> Expr:
-    return substituted(g, {THETA: THETA + Mul(k, _PATH), GRAD: GRAD + Mul(k, _CHANGE)})
+def at_lag(g: Expr, k: Expr) -> Expr:
+    """``g(theta + k path, grad + k change)``."""
+    return substituted(g, {THETA: THETA + Mul(k, PATH), GRAD: GRAD + Mul(k, CHANGE)})
 
 
 def bound_sentence(method: Method) -> Sentence:

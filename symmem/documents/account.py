@@ -35,6 +35,7 @@ from symmem.documents.parts import (
 )
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
+from symmem.method.merging import merged
 from symmem.notation.decimals import power_digits
 from symmem.records import record
 
@@ -195,6 +196,8 @@ def _start(derivation: Derivation) -> StartShift | Missing:
 def _lemma(derivation: Derivation) -> Lemma:
     method = derivation.method
     update, first = _demanded(derivation.F), finite_correction(method)
-    _demanded(derivation.M if derivation.order <= FINITE_ORDER else update)
-    coefficients = () if derivation.order == 1 else (first / LR, second_coefficient(method))
+    # A cascade is known to first order at step n, whatever the order of its limit.
+    first_alone = derivation.order == 1 or merged(method).is_cascade
+    _demanded(update if first_alone or derivation.order > FINITE_ORDER else derivation.M)
+    coefficients = () if first_alone else (first / LR, second_coefficient(method))
     return Lemma(update, first, coefficients, steps(method))

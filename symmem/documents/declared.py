@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.columns import table, wrapped
+from symmem.documents.program_named import program_sentences
 from symmem.documents.scheduled import rate
 from symmem.documents.text_writer import TextWriter
 from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
@@ -25,7 +26,10 @@ def declaration_lines(optimizer: Optimizer, writer: TextWriter) -> list[str]:
     lines += _variables(optimizer, writer)
     for note in notes(optimizer):
         lines += writer.prose(note, "      ", "        ")
-    return lines + _legend(optimizer, writer)
+    lines += _legend(optimizer, writer)
+    for sentence in program_sentences(optimizer):
+        lines += wrapped(writer.style.plain(sentence), writer.style.width, "    ", "      ")
+    return lines
 
 
 def _variables(optimizer: Optimizer, writer: TextWriter) -> list[str]:

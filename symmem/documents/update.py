@@ -52,9 +52,14 @@ def notes(optimizer: Optimizer) -> tuple[Prose, ...]:
         first = "before the start g is taken at " if any(_begins_full(v) for v in optimizer.momentum) else ""
         start: Prose = (first, Iterate(ZERO)) if first else ("before the start it is 0",)
         found.append(("a delay d is ", DELAYED, "; ", *start))
-    if any(MOMENTUM_NAME.fullmatch(s.name) for v in optimizer.momentum for s in v.g.free_symbols):
+    if reads_others(optimizer):
         found.append(("a g that reads momentum variables sees them at the step at which it is taken",))
     return tuple(found)
+
+
+def reads_others(optimizer: Optimizer) -> bool:
+    """Whether a g reads momentum variables."""
+    return any(MOMENTUM_NAME.fullmatch(s.name) for v in optimizer.momentum for s in v.g.free_symbols)
 
 
 def _begins_full(variable: Momentum) -> bool:

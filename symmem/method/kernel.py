@@ -69,6 +69,11 @@ class Kernel(ABC):
         """The kernel without its scale; variables whose shapes are equal remember the same sums over the past."""
         return self
 
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """Kernels that add up to this one, for those who take sums apart."""
+        return (self,)
+
     @abstractmethod
     def weight(self, n: Expr, k: Expr) -> Expr:
         """``c(n, k)`` for 0 <= k <= n."""

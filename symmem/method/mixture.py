@@ -31,6 +31,11 @@ class Mixture(Kernel):
         return tuple(dict.fromkeys(decay for part in self.parts for decay in part.decays))
 
     @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """Its parts."""
+        return self.parts
+
+    @property
     def has_memory(self) -> bool:
         """Whether one part looks back."""
         return any(part.has_memory for part in self.parts)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+
+from sympy import Expr
 
 from symmem.algebra.atoms import momentum_symbol
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Momentum
+from symmem.declaration.smoothing import as_it_runs, smoothed
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.instant import Instant
@@ -18,14 +22,24 @@ from symmem.method.method import Channel, Method
 
 @lru_cache(maxsize=256)
 def method_of(optimizer: Optimizer) -> Method:
-    """The method that a declaration describes."""
+    """The method that a declaration describes, as the theory sees it: with the smooth functions that it declares."""
+    return _method(optimizer, partial(smoothed, smooth=optimizer.smooth))
+
+
+@lru_cache(maxsize=256)
+def running_method(optimizer: Optimizer) -> Method:
+    """The method as it runs: with the functions themselves."""
+    return _method(optimizer, as_it_runs) if optimizer.smooth else method_of(optimizer)
+
+
+def _method(optimizer: Optimizer, seen: Callable[[Expr], Expr]) -> Method:
     channels = tuple(
-        Channel(momentum_symbol(position), variable.g, _kernel(variable))
+        Channel(momentum_symbol(position), seen(variable.g), _kernel(variable))
         for position, variable in enumerate(optimizer.momentum, start=1)
     )
     method = Method.of(
         optimizer.name,
-        optimizer.phi,
+        seen(optimizer.phi),
         channels,
         parameters=optimizer.parameters,
         functions=optimizer.functions,

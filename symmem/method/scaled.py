@@ -7,7 +7,7 @@ from typing import Self
 
 from sympy import Expr, S
 
-from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.atoms import STEP
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Kernel
@@ -28,8 +28,8 @@ class Scaled(Kernel):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
-        """The factor at step n and at the past step s."""
-        return (self.factor, self.factor.xreplace({STEP: PAST}))
+        """The factor at step n: a field that holds its powers of the step holds them for every index."""
+        return (self.factor,)
 
     @property
     def unsettled(self) -> Missing | None:

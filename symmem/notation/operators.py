@@ -10,7 +10,7 @@ Each is linear in its slots, so the scalars of the slots are written in front:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import field, replace
 
 from sympy import Add, Expr, Function, Mul, S
 from sympy.core.function import AppliedUndef
@@ -58,6 +58,8 @@ class OperatorReader(ABC):
     functions: Functions
     plain: bool = False
     """Inside an operator a Hessian stays a Hessian: (nabla^2 L)^2 grad, not nabla^2 L of a gradient."""
+    known: dict[tuple[Expr, bool, bool, bool], tuple[bool, Formula]] = field(default_factory=dict)
+    """What was read already, as a sum or not, and how: the formulas of one optimizer share most of their parts."""
 
     @abstractmethod
     def read(self, expression: Expr) -> Formula:

@@ -12,6 +12,7 @@ factor, together or simplify, so that what is shown is what is held, and reading
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from sympy import Abs, Add, And, Expr, Float, Mul, Pow, Rational, S, Symbol
 from sympy import Product as SympyProduct
@@ -59,8 +60,17 @@ from symmem.work import checkpoint
 def read(expression: Expr, names: Names, functions: Functions) -> Formula:
     """The formula of an expression; `names` (parameter -> LaTeX) gives the order of the parameters."""
     bound = {index for found in expression.atoms(SympySum, SympyProduct) for index in found.variables}
+    return _reader(tuple(names), frozenset(bound), tuple(functions.items())).read(expression)
+
+
+@lru_cache(maxsize=8)
+def _reader(
+    names: tuple[str, ...],
+    bound: frozenset[Symbol],
+    functions: tuple[tuple[str, tuple[str, str | None]], ...],
+) -> _Reader:
     positions = {name: position for position, name in enumerate(names)}
-    return _Reader(Order(positions, frozenset(bound | {STEP, PAST, AGO})), functions).read(expression)
+    return _Reader(Order(positions, bound | {STEP, PAST, AGO}), dict(functions))
 
 
 def _is_complement(places: list[Placed]) -> bool:
@@ -105,7 +115,10 @@ class _Reader(OperatorReader):
             return self.sum(expression, flip=False)
         if expression == 0:
             return False, Number(0)
-        return self._product(expression)
+        key = (expression, self.plain, False, False)
+        if key not in self.known:
+            self.known[key] = self._product(expression)
+        return self.known[key]
 
     # sums
 
@@ -118,6 +131,12 @@ class _Reader(OperatorReader):
             beta - 1            -> -(1 - beta)                 the complement of a number is written that way
             -(beta^n - c), c>0  -> c - beta^n, with `minus`    a minus stands in front, and only transients are positive
         """
+        key = (expression, self.plain, flip, minus)
+        if key not in self.known:
+            self.known[key] = self._sum(expression, flip, minus)
+        return self.known[key]
+
+    def _sum(self, expression: Add, flip: bool, minus: bool) -> tuple[bool, Formula]:
         places = self.order.terms(expression)
         terms = [Term(*self.signed(place.term)) for place in places]
         flipped = flip and (

@@ -18,6 +18,7 @@ from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.program import Program, Routine, Variants
+from symmem.program.stable_sums import stabilised
 from symmem.program.straight import straight_formulas
 
 Pair = tuple[Expr | Missing, Expr | Missing]
@@ -87,10 +88,15 @@ def advised(formula: Expr | Missing, advice: Advice) -> Expr | Missing:
 
 
 def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
-    """F and M at step n, and in the limit."""
+    """F and M at step n, their numbers without cancellation, and in the limit."""
     if isinstance(derivation.F, Missing):
         raise DerivationError(str(derivation.F))  # without an update there is nothing to write
-    finite = derivation.F, advised(derivation.M, Advice.LIMIT)
+    marked = derivation.marked
+    if isinstance(marked, Missing):
+        finite: Pair = stabilised(derivation.F, derivation.method.numbers), advised(marked, Advice.LIMIT)
+    else:
+        numbers, marks = marked.numbers, marked.marks
+        finite = stabilised(derivation.F, numbers), stabilised(marked.M, numbers, marks)
     limit = derivation.limit
     if isinstance(limit, Missing):
         missing = advised(limit, Advice.STEP)

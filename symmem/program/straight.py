@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from sympy import Abs, Expr, sign
+from sympy import Expr
 
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.straight import straight_update
+from symmem.derivation.straight import inverted, straight_update
+from symmem.program.stable_sums import stabilised
 
 
 def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Missing]:
     """``F_straight`` at step n and in the limit, as they are computed."""
     finite, limit = derivation.straight, derivation.limit_straight
-    computed = finite if isinstance(finite, Missing) else straight_update(derivation.method, inverted)
+    method = derivation.method
+    computed = finite
+    if not isinstance(finite, Missing):
+        computed = stabilised(straight_update(method, inverted), method.numbers)
     return computed, Missing(limit.reason, (Advice.STEP,)) if isinstance(limit, Missing) else limit
-
-
-def inverted(moment: Expr) -> Expr:
-    """``1/moment``, and 1 where the moment is 0: at the first step, and without memory, where V is 0 times it."""
-    return 1 / (moment + 1 - Abs(sign(moment)))

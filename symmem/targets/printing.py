@@ -16,6 +16,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 from sympy.printing.printer import Printer
 
+from symmem.program.decay_functions import Complete
 from symmem.program.statements import Assignment, Internal
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
@@ -133,11 +134,19 @@ class SourcePrinter(Printer):
     def _nested(self, expression: Expr) -> str:
         """min(x, min(y, z)): libraries take two."""
         form = self._dialect.functions[expression.func.__name__]
-        return reduce(form.format, map(self.source, sorted(expression.args, key=default_sort_key)))
+        # A vector first: who takes a vector and a number asks for this order.
+        ordered = sorted(
+            expression.args, key=lambda x: (x.free_symbols <= self._numbers, default_sort_key(x))
+        )
+        return reduce(form.format, map(self.source, ordered))
 
     def _print_Function(self, expression: Expr) -> str:
         arguments = [self.source(argument) for argument in expression.args]
         return self._dialect.functions[expression.func.__name__].format(*arguments)
+
+    def _print_Whole(self, expression: Expr) -> str:
+        (inner,) = expression.args
+        return self.bound(inner, ATOM)
 
 
 def is_negative(expression: Expr) -> bool:
@@ -195,12 +204,12 @@ def fitted(
 ) -> tuple[list[Assignment], Expr]:
     """Parts of the value with new names, and the value in those names, short enough for the room.
 
-    Every part fits a line ``name = part`` of the width.
+    Every part fits a line ``name = part`` of the width, but for the call of a long sum, which is broken at its nodes.
     """
     parts: list[Assignment] = []
-    while len(printer.source(value)) > room and value.args:
+    while len(printer.source(value)) > room and value.args and not isinstance(value, Complete):
         longest = max(value.args, key=lambda part: (len(printer.source(part)), default_sort_key(part)))
-        if not longest.args and len(value.args) > 2:
+        if not longest.args and len(value.args) > 2 and isinstance(value, (Add, Mul)):
             half = len(value.args) // 2
             longest, rest = value.func(*value.args[:half]), value.args[half:]
         else:

@@ -9,10 +9,12 @@ from typing import Any
 import torch
 
 from symmem.declaration.optimizer import Optimizer
+from symmem.errors import DerivationError
 from symmem.training.loading import declared, formulas_of
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
 from symmem.training.runtime.formulas import FirstOrder, Formulas
+from symmem.training.runtime.lines import usual_history
 from symmem.training.runtime.optimizer import Settings
 from symmem.training.runtime.products import Hvp
 from symmem.training.runtime.running import check_torch_options
@@ -30,11 +32,16 @@ PYTORCH: Mapping[type[torch.optim.Optimizer], tuple[str, ...]] = {
 """The declarations that are PyTorch's own optimizers, by class; the options say which."""
 
 
+IMPLEMENTATIONS = ("foreach", "fused")
+"""Arguments of torch.optim that choose between ways to compute the same update: taken, and without effect here."""
+
+
 class Memoryless(memoryless.Memoryless):
     """The runtime's Memoryless for a name of the zoo, a file, or an Optimizer.
 
     ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
-    functions by name too.  One whose name is an argument here gets an underscore after it.
+    functions by name too.  One whose name is an argument here gets an underscore after it.  ``history`` is "straight"
+    where there is such a history, else "expansion", as beyond order 1.
     """
 
     def __init__(
@@ -44,6 +51,7 @@ class Memoryless(memoryless.Memoryless):
         lr: float = 1e-3,
         *,
         order: int = 1,
+        history: str | None = None,
         maximize: bool = False,
         limit: bool = False,
         hvp: Hvp = "double-backward",
@@ -56,7 +64,8 @@ class Memoryless(memoryless.Memoryless):
         self.declaration, self.order = declared(optimizer), order
         formulas = formulas_of(self.declaration, order)
         values, functions = _sorted_out(formulas, arguments)
-        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, functions)
+        known = history or usual_history(formulas)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, kernels)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -81,6 +90,7 @@ class WithMemory(with_memory.WithMemory):
         strength: float | None = None,
         target: Mapping[str, float] | None = None,
         every: int = 1,
+        history: str | None = None,
         maximize: bool = False,
         limit: bool = False,
         hvp: Hvp = "double-backward",
@@ -92,7 +102,8 @@ class WithMemory(with_memory.WithMemory):
         self.declaration = declared(optimizer)
         formulas = first_order_of(self.declaration)
         values, functions = _sorted_out(formulas, arguments)
-        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, functions)
+        known = history or usual_history(formulas)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         amount = Amount(strength, target, every)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
 
@@ -127,7 +138,11 @@ def probe(
 def first_order_of(optimizer: Optimizer) -> FirstOrder:
     """The formulas at order 1, which is all that the runtime with memory and the probe know."""
     found = formulas_of(optimizer)
-    assert isinstance(found, FirstOrder)
+    if not isinstance(found, FirstOrder):
+        raise DerivationError(
+            f"{optimizer.name}: the optimizer with memory and the probe are known for geometric memory of theta and "
+            "grad, and here a g reads momentum variables or a delay stands; take Memoryless"
+        )
     return found
 
 
@@ -153,11 +168,24 @@ def _is_like(group: dict[str, Any], formulas: FirstOrder) -> bool:
     return True
 
 
+def _separate(betas: Any, formulas: Formulas) -> dict[str, float]:
+    """``betas`` for an optimizer that declares them one by one: beta1, beta2, ..."""
+    names = [f"beta{k}" for k in range(1, len(betas) + 1)]
+    if not {*names} <= {*formulas.parameters} or f"beta{len(betas) + 1}" in formulas.parameters:
+        raise TypeError(
+            f"betas = {betas!r}: {formulas.title} has the parameters {', '.join(formulas.parameters)}"
+        )
+    return dict(zip(names, betas, strict=True))
+
+
 def _sorted_out(
     formulas: Formulas, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Callable[..., torch.Tensor] | None]]:
     """The values of the optimizer's arguments, with their defaults; the opaque functions."""
     values = {argument.name: argument.default for argument in formulas.arguments}
+    arguments = {name: value for name, value in arguments.items() if name not in IMPLEMENTATIONS}
+    if "betas" in arguments and "betas" not in values:
+        arguments |= _separate(arguments.pop("betas"), formulas)
     opaque = [name for each in formulas.opaque for name in (each.name, *each.derivatives)]
     unknown = [name for name in arguments if name not in values and name not in opaque]
     if unknown:

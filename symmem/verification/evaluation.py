@@ -42,6 +42,11 @@ from symmem.verification.vectors import Number, Vector, VerificationError, real,
 
 CONTRACTION = re.compile(r"D([1-9][0-9]*)L")
 POTENTIAL = re.compile(r"(\w+)_potential")
+KINKS: Mapping[str, Callable[..., mpf]] = {
+    **{"max": max, "min": min},
+    "clip": lambda x, low, high: min(max(x, low), high),
+}
+"""Functions that a declaration smooths for the theory: here they are themselves."""
 GUARD_DIGITS = 10
 QUIET_TERMS = 40
 """An infinite sum ends after so many negligible terms in a row: one alone may vanish by chance."""
@@ -171,6 +176,8 @@ class _Walk:
     def application(self, expression: AppliedUndef, parts: list[Value]) -> Value:
         """A contraction of the loss, ``total``, a function of tensors, or an opaque one; and their derivatives."""
         name = expression.func.__name__
+        if name in KINKS and name not in self.functions:
+            return entrywise(KINKS[name], *parts)
         if (
             name not in self.functions
             and (found := tensors.value_of(expression, parts, self.layouts)) is not None

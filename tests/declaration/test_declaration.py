@@ -127,6 +127,9 @@ def test_records_are_frozen_and_travel() -> None:
 
 def test_a_decay_without_a_range_gets_one() -> None:
     assert str(heavy_ball().parameters[0].range) == "(-1, 1)"
+    assert "it is a beta with the default 1: with beta = 1 memory does not fade (Adagrad" in refusal(
+        lambda: heavy_ball(parameters={"beta": 1})
+    )
     assert "it is a beta: the default 3/2 is outside the range (-1, 1)" in refusal(
         lambda: heavy_ball(parameters={"beta": 1.5})
     )
@@ -306,6 +309,15 @@ BAD = [
     ('g = "grad"', 'g = "grad*m2"', "momentum 1: g", "m2 stands below: a g reads the variables above it"),
     ('g = "grad**2"', 'g = "grad*m7"', "momentum 2: g", "m7 is not declared: momentum variables there are 2"),
     ('g = "grad**2"', 'g = "lr*grad"', "momentum 2: g", "a state that depends on it (Lookahead, Adadelta)"),
+    ('g = "grad**2"', 'g = "grad - grad_prev"', "momentum 2: g", 'g = "grad", delay = 1'),
+    (
+        'g = "grad**2"',
+        'g = "max(m2, m1)"',
+        "momentum 2: g",
+        "a running maximum of past values (AMSGrad, AdaMax)",
+    ),
+    ("m2 + eps", "m2 + eps/lr", "phi", "an update that divides by it (Lookahead, Adadelta)"),
+    ('beta = "0.1"', 'beta = "n/(n + 1)"', "momentum 2: beta", "(Schedule-Free, Adafactor without a cap)"),
     # delays
     ('beta = "0.1"', 'beta = "0.1"\ndelay = 1', "momentum 2", "delay stands in the place of beta"),
     ('beta = "0.1"', "delay = 0", "momentum 2", "delay: 0 steps are no delay"),

@@ -120,6 +120,57 @@ def _residual(literal: Literal, coefficients: tuple[Expr, ...], h: mpf) -> mpf:
         return distance(true, direction(THETA))
 
 
+DEEP = {
+    "a delay at the end of a chain of three": (
+        "m1 + m2 + m3 + m4",
+        (
+            average("grad*theta", "q", debiased=False),
+            {"g": "tanh(m1)", "beta": "q", "b": 1},
+            {"g": "tanh(m2)", "beta": 0, "b": 2},
+            {"g": "tanh(m3)", "delay": 1},
+        ),
+    ),
+    "a delay that starts empty reads what reads": (
+        "m1 + m2 + m3",
+        (
+            {"g": "grad*theta", "beta": "q", "b": 1},
+            {"g": "m1*theta", "beta": "-q", "b": "1 + q"},
+            {"g": "(grad + m2)**2/3", "delay": 2, "start": 0},
+        ),
+    ),
+    "an average of what reads an average of a sum": (
+        "m4",
+        (
+            {"g": "grad", "beta": "q", "b": 1},
+            {"g": "2*m1 + theta", "beta": "-q", "b": "1 + q"},
+            {"g": "grad/(m2**2 + 1)", "beta": 0, "b": 1},
+            average("tanh(m3)", "q"),
+        ),
+    ),
+    "delays of delays in an average": (
+        "m1 + m2 + m3 + m4",
+        (
+            average("theta", "q"),
+            {"g": "tanh(m1)", "delay": 2},
+            {"g": "m2", "delay": 2},
+            average("grad - m3", "q"),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_cascades_at_finite_n(name: str) -> None:
+    """Sums inside sums: the present step stays what it is where a kernel further down is asked at an earlier one."""
+    phi, momentum = DEEP[name]
+    optimizer = Optimizer("deep", phi, momentum, {"q": {"default": Rational(1, 4), "range": "(0, 1)"}})
+    derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)
+    for n in (1, 4):
+        assert_same(number(derivation.F, optimizer, n=n), bruteforce.memoryless(literal, THETA, n, DIGITS))
+        true = bruteforce.correction(literal, THETA, n, RATE, DIGITS)
+        assert_same(number(derivation.M, optimizer, n=n), true)
+
+
 def test_rmsprop_with_momentum_is_the_known_formula() -> None:
     """mathematics.md section 9: ``M = h/(1-beta1) (k1 eps - k2 g^2)/q^(3/2) H F``, ``F = g/((1-beta1) sqrt(q))``."""
     found = derive(rmsprop_momentum()).limit
@@ -243,6 +294,13 @@ def test_a_root_of_nothing_is_refused_with_its_place() -> None:
         {"beta": Rational(1, 2)},
     )
     assert isinstance(derive(nested).F, Missing)
+    quotient = Optimizer(
+        "quotient",
+        "m2",
+        ({"g": "grad", "delay": 1}, {"g": "grad**2/(grad - m1)", "beta": "beta", "b": 1}),
+        {"beta": Rational(1, 2)},
+    )
+    assert "momentum 2: g = grad**2/(grad - m1) is singular" in str(derive(quotient).F)
 
 
 def test_what_is_not_known_says_so() -> None:

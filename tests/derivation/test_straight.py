@@ -8,7 +8,7 @@ import probe
 import pytest
 from mpmath import mpf
 from sympy import Rational, Sum
-from truth import LOSS, LR, THETA, ZOO, literal_of, load, number_of
+from truth import FIRST, LOSS, LR, THETA, literal_of, load, number_of
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
@@ -67,7 +67,7 @@ def distance(first: object, second: object) -> mpf:
     return max(abs(x - y) for x, y in zip(first, second, strict=True))
 
 
-@pytest.mark.parametrize("name", [*ZOO, *UNUSUAL])
+@pytest.mark.parametrize("name", [*FIRST, *UNUSUAL])
 def test_it_is_the_literal_optimizer_on_lines(name: str) -> None:
     derivation, literal = loaded(name)
     for n in (1, 5):
@@ -76,7 +76,7 @@ def test_it_is_the_literal_optimizer_on_lines(name: str) -> None:
             assert distance(found, straight(literal, THETA, n, LR)) < mpf(10) ** -40, n
 
 
-@pytest.mark.parametrize("name", [*ZOO, *UNUSUAL])
+@pytest.mark.parametrize("name", [*FIRST, *UNUSUAL])
 def test_the_limit_is_what_many_steps_settle_to(name: str) -> None:
     derivation, literal = loaded(name)
     steps, formula = 150, derivation.limit_straight
@@ -90,7 +90,7 @@ def test_the_limit_is_what_many_steps_settle_to(name: str) -> None:
         assert distance(number_of(formula, literal), far) < mpf(10) ** -6
 
 
-@pytest.mark.parametrize("name", [*ZOO, *UNUSUAL])
+@pytest.mark.parametrize("name", [*FIRST, *UNUSUAL])
 def test_it_differs_from_the_expansion_at_second_order(name: str) -> None:
     derivation, literal = loaded(name)
     difference = derivation.straight - derivation.F - derivation.M
@@ -107,7 +107,7 @@ def test_it_differs_from_the_expansion_at_second_order(name: str) -> None:
         assert abs(mpmath.log(sizes[0] / sizes[1], 2) - 2) < 0.05
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if keeps_bounds(symmem.derive(load(name)).method)])
+@pytest.mark.parametrize("name", [name for name in FIRST if keeps_bounds(symmem.derive(load(name)).method)])
 def test_on_a_real_line_it_is_the_optimizer(name: str) -> None:
     """A quadratic loss, and iterates that lie on a line: no memory is linearised."""
     optimizer = load(name)

@@ -16,10 +16,11 @@ from symmem.algebra.atoms import GRAD, LOSS, over_tensors, total
 from symmem.algebra.tensor_heads import DOT, NUCLEAR
 from symmem.derivation.derivation import Derivation
 from symmem.verification.bruteforce import correction, expansion, memoryless
+from symmem.verification.error_orders import fit_order
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss, probe_point
-from symmem.verification.vectors import relative_error
+from symmem.verification.vectors import distance, relative_error
 
 DIGITS = 30
 LR = "1/100"
@@ -64,6 +65,34 @@ def test_second_order_at_a_step_is_that_of_brute_force(name: str) -> None:
     lr = mpf(1) / 100
     change = [lr * first + lr**2 * second for first, second in zip(truth[1], truth[2], strict=True)]
     assert relative_error(number_of(name, derived(name, 2).M, layout, 2), change) < 1e-15
+
+
+def slopes(name: str) -> list[float]:
+    """The orders of the error after four steps, without the correction and with it."""
+    layout, rates = LAYOUTS[1], (Rational(1, 10000), Rational(1, 20000))
+    found, loss, literal = derived(name), coupled_loss(6), literal_of(name, LAYOUTS[1])
+    ends = {lr: literal.run(POINT, lr, 4, DIGITS)[-1] for lr in rates}
+    orders = []
+    for formula in (found.F, found.F + found.M):
+        errors = []
+        for lr in rates:
+            theta = list(POINT)
+            for n in range(4):
+                values, layouts = {**values_of(name), "n": n, "lr": lr}, {"theta": layout, "grad": layout}
+                move = evaluate(formula, values, {"theta": theta}, loss, layouts=layouts, digits=DIGITS)
+                with mpmath.workdps(DIGITS):
+                    theta = [x - mpf(lr.p) / lr.q * f for x, f in zip(theta, move, strict=True)]
+            errors.append(distance(theta, ends[lr]))
+        orders.append(float(fit_order(rates, errors).slope))
+    return orders
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_error_orders(name: str) -> None:
+    """A fixed number of steps: one order more than over a fixed time."""
+    plain, corrected = slopes(name)
+    assert abs(plain - 2) < 0.02
+    assert abs(corrected - 3) < 0.02
 
 
 @pytest.mark.parametrize("name", ["nsgd", "clip", "lamb", "muon", "shampoo"])

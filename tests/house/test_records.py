@@ -143,6 +143,16 @@ def test_it_is_frozen_and_still_caches(cls: Any) -> None:
     assert one.decay == 3
 
 
+def test_a_default_by_name_is_there_where_all_places_are_filled() -> None:
+    @record(frozen=True)
+    class Scaled:
+        place: int
+        factor: int = field(default=1, kw_only=True)
+
+    assert Scaled(3).factor == 1
+    assert Scaled(3, factor=2).factor == 2
+
+
 @pytest.mark.parametrize("cls", CHILD)
 def test_factories_make_a_new_value_each_time(cls: Any) -> None:
     assert cls(1).known is not cls(1).known

@@ -19,6 +19,7 @@ from symmem.algebra.atoms import LR as RATE
 from symmem.algebra.atoms import THETA as POINT
 from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.marked_sums import MarkedSums
 from symmem.method.reading import method_of
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
@@ -127,10 +128,11 @@ def test_a_product_for_every_past_step_cannot_be_given() -> None:
             Derivation,
             SimpleNamespace(
                 optimizer=optimizer,
-                method=method_of(optimizer),
+                method=(method := method_of(optimizer)),
                 order=1,
                 F=update,
                 M=past,
+                marked=MarkedSums(past, method.numbers),
                 limit=limit,
                 straight=Missing(Sentence.of("no line")),
                 limit_straight=update,

@@ -3,7 +3,7 @@
 A group is a set of entries with its own rate, parameters and number of updates made.  Nothing here knows a formula:
 
     F_i + M_i = (1 + d/dtau) F_i^(n_i)(theta(0), theta(1), ..., theta(n_i)) at tau = 0,
-    theta_j(k) = theta_j + tau lr_j sum of F_j^(s)(theta) over the last k updates s of group j, as many as it has made
+    theta_j(k) = theta_j + tau sum of lr_j(s) F_j^(s)(theta) over the last k updates s of group j, if it has made k
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from math import factorial
 import mpmath
 import torch
 from mpmath import mpf
-from sympy import Rational
+from sympy import Expr, Rational
 from truth import GENTLE, LR
 
 import symmem
@@ -27,9 +27,12 @@ from symmem import Momentum, Optimizer
 from symmem.targets.torch.module import torch_module
 from symmem.training import Memoryless, WithMemory, probe
 from symmem.training.runtime.vectors import BLOCK
+from symmem.verification.arithmetic import power
+from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.losses import Loss, coupled_loss, probe_point
 from symmem.verification.ridges import Monomial, Ridge, exponential, log_cosh, potential_map, sine
+from symmem.verification.vectors import real
 
 SIZE = 3
 """Entries of a tensor: opaque functions act on one tensor at a time."""
@@ -98,19 +101,37 @@ class Group:
     n: int = 0
     values: dict[str, Rational] = field(default_factory=dict)
     maximize: bool = False
+    rates: tuple[float, ...] = ()
+    """Those of the n past steps, where they were others than lr."""
 
     @property
     def entries(self) -> list[int]:
         return list(chain.from_iterable(range(SIZE * t, SIZE * t + SIZE) for t in self.tensors))
 
 
+TWO = {"beta": Rational(3, 5), "beta1": Rational(1, 2), "beta2": Rational(9, 10), "eps": Rational(1, 30)}
+TWO |= {"weight_decay": Rational(1, 7), "delta": Rational(1, 3), "decay": Rational(1, 5)}
+CASES = {
+    "one group": [Group((0, 1, 2), n=4)],
+    "two rates": [Group((0, 2), n=3), Group((1,), lr=Rational(1, 30), n=3)],
+    "two of everything": [Group((0, 2), n=6), Group((1,), lr=Rational(1, 40), n=6, values=TWO)],
+    "one joined late": [Group((0,), n=7), Group((1, 2), lr=Rational(1, 40), n=2, values=TWO)],
+    "one joins now": [Group((0,), n=5), Group((1,), n=0, values=TWO), Group((2,), lr=Rational(1, 50), n=5)],
+    "one maximises": [Group((0, 1), n=4, values=TWO), Group((2,), n=4, maximize=True)],
+    "one is not trained": [Group((0, 2), n=4)],
+}
+
+
 def runtime(name: str, order: int = 1) -> types.SimpleNamespace:
-    """The optimizers of the runtime and the probe for one optimizer, by the names that emitted modules have."""
+    """The optimizers of the runtime and the probe for one optimizer, by the names that emitted modules have.
+
+    They take the expansion; the straight line is tested by itself.
+    """
     title, optimizer = "".join(filter(str.isalnum, str(load(name).title))), load(name)
     return types.SimpleNamespace(
         **{
-            f"Memoryless{title}": partial(Memoryless, optimizer, order=order),
-            f"{title}WithMemoryCorrection": partial(WithMemory, optimizer),
+            f"Memoryless{title}": partial(Memoryless, optimizer, order=order, history="expansion"),
+            f"{title}WithMemoryCorrection": partial(WithMemory, optimizer, history="expansion"),
         },
         probe=partial(probe, name=optimizer),
         BLOCK=BLOCK,
@@ -140,14 +161,11 @@ def moved(name: str, groups: Sequence[Group]) -> list[mpf]:
         def point(ago: int, by: mpf) -> tuple[mpf, ...]:
             entries = list(THETA)
             for group, past in zip(groups, pasts, strict=True):
-                rate = mpf(group.lr.p) / group.lr.q
+                rates = group.rates or (mpf(group.lr.p) / group.lr.q,) * group.n
+                steps = range(max(0, group.n - ago), group.n)
                 for entry in group.entries:
-                    way = (
-                        sum((step[entry] for step in past[max(0, group.n - ago) :]), mpf(0))
-                        if ago
-                        else mpf(0)
-                    )
-                    entries[entry] += by * rate * way
+                    way = sum((rates[s] * past[s][entry] for s in steps), mpf(0))
+                    entries[entry] += by * way
             return tuple(entries)
 
         for group, literal in zip(groups, literals, strict=True):
@@ -159,6 +177,55 @@ def moved(name: str, groups: Sequence[Group]) -> list[mpf]:
             for entry in group.entries:
                 found[entry] -= rate * (here[entry] + (ahead[entry] - behind[entry]) / (2 * tau))
     return found
+
+
+def on_lines(name: str, groups: Sequence[Group]) -> list[mpf]:
+    """theta after one step on the straight-line history; each memory of each group sees all groups on a line."""
+    found = list(THETA)
+    with mpmath.workdps(2 * DIGITS):
+        for group in groups:
+            literal = _literal(name, group)
+            numbers = {key: real(value) for key, value in literal.numbers.items()}
+            momenta = {}
+            for position, momentum in enumerate(literal.optimizer.momentum, start=1):
+                beta = evaluate(momentum.beta, numbers, {}, digits=2 * DIGITS)
+                along = _velocity(name, groups, beta, group.n)
+                change = literal.loss.contraction(THETA, along)
+                total = [mpf(0)] * len(THETA)
+                for k in range(group.n + 1):
+                    point = {
+                        "theta": [x + k * v for x, v in zip(THETA, along, strict=True)],
+                        "grad": [
+                            x + k * d for x, d in zip(literal.loss.gradient(THETA), change, strict=True)
+                        ],
+                    }
+                    seen = _evaluated(momentum.g, numbers, point, literal)
+                    total = [x + power(beta, mpf(k)) * y for x, y in zip(total, seen, strict=True)]
+                factor = evaluate(momentum.b, {**numbers, "n": mpf(group.n)}, {}, digits=2 * DIGITS)
+                momenta[f"m{position}"] = [factor * x for x in total]
+            step = _evaluated(literal.optimizer.phi, numbers, momenta, literal)
+            for entry in group.entries:
+                found[entry] -= mpf(group.lr.p) / group.lr.q * step[entry]
+    return found
+
+
+def _velocity(name: str, groups: Sequence[Group], beta: mpf, n: int) -> list[mpf]:
+    """How far every entry moves in one step of the line that a memory with this decay sees, lr included."""
+    along, weight = [mpf(0)] * len(THETA), mpf(0)
+    pasts = [_literal(name, group).frozen(THETA, group.n, 2 * DIGITS) for group in groups]
+    for k in range(1, n + 1):
+        share = power(beta, mpf(k))
+        weight += k * share
+        for group, past in zip(groups, pasts, strict=True):
+            for step in past[max(0, group.n - k) :]:
+                for entry in group.entries:
+                    along[entry] += share * mpf(group.lr.p) / group.lr.q * step[entry]
+    return [x / weight for x in along] if weight else along
+
+
+def _evaluated(expression: Expr, numbers: object, vectors: object, literal: Literal) -> list[mpf]:
+    found = evaluate(expression, numbers, vectors, None, literal.functions, digits=2 * DIGITS)
+    return list(found) if isinstance(found, list) else [found] * len(THETA)
 
 
 def frozen(name: str, groups: Sequence[Group]) -> list[mpf]:
@@ -215,7 +282,8 @@ def optimizer_of(
     name: str, groups: Sequence[Group], tensors: Sequence[torch.nn.Parameter], **options: object
 ) -> torch.optim.Optimizer:
     """The optimizer without memory, its groups with the updates that they have made."""
-    return Memoryless(load(name), tables(name, groups, tensors), **opaque(name), **options)
+    given = {"history": "expansion", **opaque(name), **options}
+    return Memoryless(load(name), tables(name, groups, tensors), **given)
 
 
 def tables(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import mpmath
-from mpmath import mpf
+from mpmath import fprod, mpf
 from sympy import Expr, Symbol, lambdify
 
 from symmem.algebra.atoms import THETA
@@ -76,7 +76,7 @@ def number(expression: Expr, values: Mapping[Symbol, Value]) -> mpf:
     symbols = sorted(expression.free_symbols, key=str)
     names = [Symbol(f"z{k}") for k in range(len(symbols))]
     renamed = expression.xreplace(dict(zip(symbols, names, strict=True)))
-    return mpf(lambdify(names, renamed, "mpmath")(*(values[symbol] for symbol in symbols)))
+    return mpf(lambdify(names, renamed, [DECAY_FUNCTIONS, "mpmath"])(*(values[symbol] for symbol in symbols)))
 
 
 def entries(function: Entrywise, values: Mapping[Symbol, Value]) -> Vector:
@@ -90,3 +90,18 @@ def entries(function: Entrywise, values: Mapping[Symbol, Value]) -> Vector:
             local[name] = number(expression, local)
         found.append(number(function.output, local))
     return tuple(found)
+
+
+def complete(order: mpf, width: int, *factors: mpf) -> mpf:
+    """The sum of all products of ``order`` nodes: the coefficient of ``x^order`` in ``prod 1/(1 - node x)``."""
+    if order < 0:
+        return mpf(0)
+    values = [mpf(1)] + [mpf(0)] * int(order)
+    for at in range(0, len(factors), width):
+        node = fprod(factors[at : at + width])
+        for place in range(1, len(values)):
+            values[place] += node * values[place - 1]
+    return values[-1]
+
+
+DECAY_FUNCTIONS = {"Complete": complete, "Shortfall": lambda x, k: 1 - mpf(x) ** k, "Whole": lambda x: x}

@@ -56,7 +56,6 @@ def torch_values(name: str, order: int, theta: np.ndarray, n: int | None) -> Val
             point, *map(as_tensors, probe.calls(name, order, function)), **keywords(name, function, n)
         ).numpy()
         for function in probe.functions(order)
-        if hasattr(module, function)
     }
 
 

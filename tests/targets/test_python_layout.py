@@ -85,15 +85,16 @@ def test_a_long_group_is_broken_too() -> None:
 
 @pytest.mark.parametrize("count", range(1, 16))
 def test_a_head_is_as_short_as_it_can_be(count: int) -> None:
-    """One line, or one for each argument: always the same function, never a line that is too long."""
+    """One line, or filled lines: always the same function, never a line that is too long."""
     arguments = names(count)
     lines, together = signature("function", arguments), ", ".join(arguments)
     assert all(len(line) <= WIDTH for line in lines)
     parsed = ast.dump(ast.parse("\n".join([*lines, "    pass"])))
     assert parsed == ast.dump(ast.parse(f"def function({together}): pass"))
     whole = len(f"def function({together}):")
-    expected = 1 if whole <= WIDTH else count + 2
-    assert len(lines) == expected
+    assert (len(lines) == 1) == (whole <= WIDTH)
+    room = WIDTH - len("def function(")
+    assert all(len(line) + len(after.split()[0]) > room for line, after in pairwise(lines))
 
 
 def test_empty_lines_are_not_indented() -> None:

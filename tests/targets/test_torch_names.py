@@ -141,7 +141,7 @@ def test_the_emitted_module() -> None:
         for n in (3, None):
             tensors = point()
             given = {**taken(module.Memorylessodd, derivation), "limit": n is None}
-            made = module.Memorylessodd(tensors, RATE, **given)
+            made = module.Memorylessodd(tensors, RATE, history="expansion", **given)
             assert_right(moved(made, tensors, n), derivation, n)
 
 
@@ -154,7 +154,8 @@ def test_the_module_beside_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     check_functions(module, derivation)
     given = taken(module.Memorylessodd, derivation)
     tensors = point()
-    assert_right(moved(module.Memorylessodd(tensors, RATE, **given), tensors, 3), derivation, 3)
+    made = module.Memorylessodd(tensors, RATE, history="expansion", **given)
+    assert_right(moved(made, tensors, 3), derivation, 3)
     tensors = point()
     moved(module.oddWithMemory(tensors, RATE, **given), tensors, 0)
     assert not np.allclose(tensors[0].detach(), probe.THETA64)
@@ -167,7 +168,9 @@ def test_the_installed_optimizers() -> None:
         given = taken(emitted(chosen).Memorylessodd, derivation)
         for n in (3, None):
             tensors = point()
-            made = symmem.training.Memoryless(derivation.optimizer, tensors, RATE, limit=n is None, **given)
+            made = symmem.training.Memoryless(
+                derivation.optimizer, tensors, RATE, limit=n is None, history="expansion", **given
+            )
             assert_right(moved(made, tensors, n), derivation, n)
         results = [
             with_memory(derivation, given),
@@ -211,7 +214,7 @@ def test_opaque_functions() -> None:
             partial(symmem.training.WithMemory, optimizer, strength=-0.5),
         ):
             tensors = point()
-            moved(make(tensors, lr=RATE, **functions), tensors, 3)
+            moved(make(tensors, lr=RATE, history="expansion", **functions), tensors, 3)
             found.append(tensors[0].detach())
         results.append(torch.cat(found).numpy())
         np.testing.assert_allclose(found[0], found[1], rtol=1e-12)

@@ -67,7 +67,7 @@ def test_the_emitted_class(name: str, hvp: str) -> None:
     title = "".join(filter(str.isalnum, str(load(name).title)))
     tensors = parameters()
     optimizer = getattr(emitted(name), f"Memoryless{title}")(
-        tables(name, GROUPS, tensors), **opaque(name), hvp=hvp
+        tables(name, GROUPS, tensors), **opaque(name), hvp=hvp, history="expansion"
     )
     optimizer.step(closure(tensors))
     assert error(tensors, moved(name, GROUPS)) < (1e-14 if hvp == "double-backward" else 1e-10)
@@ -109,7 +109,7 @@ def test_parameters_with_our_names() -> None:
         found = []
         for optimizer, given in ((clashing, {"max_norm_": 0.2}), (plain, {"c": 0.2})):
             p = nn.Parameter(torch.tensor([0.3, -0.4], dtype=torch.float64))
-            made = kind(optimizer, [p], lr=0.1, max_norm=0.5, **given)
+            made = kind(optimizer, [p], lr=0.1, max_norm=0.5, history="expansion", **given)
             for _ in range(3):
                 made.step(lambda p=p: p.sin().square().sum())
             found.append(p.detach())

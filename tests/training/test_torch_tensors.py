@@ -18,6 +18,8 @@ from symmem.verification.ridges import Monomial, Ridge
 
 POINT = [float(x) for x in probe_point(6)]
 STEPS = 4
+REFUSED = {"global-clip": "joins all parameter tensors", "novograd": "takes all parameters as one vector"}
+"""One joins tensors, the other is a cascade, which runs on all parameters as one vector."""
 
 
 def _profile(ridge: Ridge, x: torch.Tensor) -> torch.Tensor:
@@ -55,7 +57,7 @@ def numbers(name: str) -> dict[str, float]:
     return {each: int(above) / int(below) for each, (above, below) in fractions.items()}
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name != "global-clip"])
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name not in REFUSED])
 def test_the_optimizer_as_it_runs_and_without_memory(name: str) -> None:
     optimizer, given = OPTIMIZERS[name], numbers(name)
     values = {each: VALUES[each] for each in optimizer.defaults}
@@ -71,8 +73,9 @@ def test_the_optimizer_as_it_runs_and_without_memory(name: str) -> None:
 
 
 def test_what_joins_all_tensors_is_refused() -> None:
-    with pytest.raises(DerivationError, match="joins all parameter tensors"):
-        Memoryless(OPTIMIZERS["global-clip"], parameters())
+    for name, reason in REFUSED.items():
+        with pytest.raises(DerivationError, match=reason):
+            Memoryless(OPTIMIZERS[name], parameters())
     with pytest.raises(DerivationError, match="take order 1"):
         symmem.emit(symmem.derive(OPTIMIZERS["muon"], 2), "torch")
 
@@ -86,3 +89,22 @@ def test_the_emitted_class_is_that_of_the_runtime(name: str) -> None:
     own = ran(lambda tensors: made(tensors, lr=1e-3, **given))
     expected = ran(lambda tensors: Memoryless(OPTIMIZERS[name], tensors, lr=1e-3, **given))
     torch.testing.assert_close(own, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_smoothed_functions_are_exact_in_the_update_that_runs() -> None:
+    """Lion's sign, a clip and a max: the base update of WithMemory is the optimizer itself."""
+    optimizer = symmem.Optimizer(
+        name="kinks", phi="sign(m1) + max(m1, m2) + clip(m1, -c, c)",
+        momentum=[{"g": "grad", "beta": "beta", "b": "1 - beta"}, {"g": "theta", "beta": "0", "b": "1"}],
+        parameters={"beta": 0.5, "c": 0.3, "delta": {"default": 0.1, "range": "(0, inf)"}},
+        smooth={
+            "sign": "x/sqrt(x**2 + delta)",
+            "max": "(x + y + sqrt((x - y)**2 + delta))/2",
+            "clip": "(lo + hi)/2 + (hi - lo)/2*tanh((2*x - lo - hi)/(hi - lo))",
+        },
+    )  # fmt: skip
+    literal = Literal(optimizer, {}, coupled_loss(6))
+    end = literal.run(probe_point(6), "1/1000", STEPS, 20)[-1]
+    truth = torch.tensor([float(x) for x in end], dtype=torch.float64)
+    own = ran(lambda tensors: WithMemory(optimizer, tensors, lr=1e-3, strength=0.0))
+    torch.testing.assert_close(own, truth, rtol=1e-12, atol=1e-13)

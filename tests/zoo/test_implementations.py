@@ -14,6 +14,8 @@ from symmem.verification.values import felt_values
 
 LOOSER = {
     "muon-torch": 5e-3,  # PyTorch runs the Newton-Schulz iteration in bfloat16
+    "nadam-torch": 1e-9,  # PyTorch keeps the product of the decays in float32
+    "nadamw-torch": 1e-9,  # the same
     "qhadam": 1e-7,  # pytorch_optimizer keeps the sums of the weights in float32
 }
 """Where a library computes in lower precision than float64, what it reaches, and why."""

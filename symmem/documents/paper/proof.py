@@ -59,6 +59,7 @@ def proof(lemma: Lemma, writer: Writer, *, scheduled: bool = False) -> Values:
     stays = [(k, h) for k, h in enumerate(held.histories, start=1) if _stays(h.value)]
     return {
         "remembers": bool(held.histories),
+        "written_out": held.is_written_out,
         "general": writer.display([Row(first, (_general(scheduled),))]),
         "frozen": _frozen(lemma, naming),
         "sensitivity": naming.display([Row(Along(_SENSITIVITY, _V), (held.sensitivity,))])

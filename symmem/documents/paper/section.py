@@ -6,7 +6,7 @@ Every formula is the engine's and is written by :mod:`.displays`; the words stan
 from __future__ import annotations
 
 from symmem import __version__
-from symmem.documents.account import FINITE_ORDER, Account
+from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
 from symmem.documents.paper.displays import Writer
@@ -17,8 +17,10 @@ from symmem.documents.paper.lemma import lemma
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
+from symmem.documents.program_named import program_sentences
 from symmem.documents.prose import stated
 from symmem.documents.scheduled import settled_front
+from symmem.documents.update import notes, reads_others
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
@@ -63,8 +65,8 @@ def paper_bibliography(account: Account) -> str:
 def _section(account: Account, width: float) -> dict[str, object]:
     optimizer, name = account.optimizer, account.optimizer.name
     writer = Writer.of(optimizer, width)
-    finite = min(account.order, FINITE_ORDER)
     assert account.lemma is not None, "a paper is written from an account with its PARTS"
+    finite = max(1, len(account.lemma.coefficients))
     return {
         "version": __version__,
         "name": name,
@@ -77,7 +79,11 @@ def _section(account: Account, width: float) -> dict[str, object]:
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
+        "program": [typeset(sentence) for sentence in program_sentences(optimizer)],
         "table": table(optimizer, writer),
+        "notes": [writer.sentence(note) for note in notes(optimizer)],
+        "is_cascade": reads_others(optimizer),
+        "has_delays": any(variable.delay for variable in optimizer.momentum),
         "update": writer.inline(optimizer.phi),
         "assumptions": [writer.sentence(stated(each)) for each in account.assumptions],
         "unknown": [writer.sentence(stated(each)) for each in account.unknown],

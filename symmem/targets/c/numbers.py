@@ -92,9 +92,16 @@ def declared(
     start = f"const {kind} "
     width = WIDTH - 2 * len(INDENT) - len(start) - len(";")
     before, short = fitted(value, printer, fresh, width - len(f"{printer.source(name)} = "), width)
-    return [
+    found = [
         f"{start}{printer.source(each)} = {printer.source(part)};" for each, part in (*before, (name, short))
     ]
+    return [broken for line in found for broken in _broken(line)]
+
+
+def _broken(line: str) -> list[str]:
+    """The call of a long sum, the only line that may be too long, in two."""
+    at = line.find("(const double[])") if len(line) > WIDTH - 2 * len(INDENT) else -1
+    return [line] if at < 0 else [line[:at].rstrip(), INDENT + line[at:]]
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Pow, Rational, S, Symbol
 
+from symmem.program.decay_functions import Complete
 from symmem.targets.printing import Dialect, SourcePrinter, own_name
 
 _MATHEMATICS = {
@@ -32,6 +33,7 @@ class Precision:
         end = self.functions
         functions = {name: f"{function}{end}({{}})" for name, function in _MATHEMATICS.items()}
         functions["sign"] = f"symmem_sign{end}({{}})"
+        functions["Shortfall"] = "symmem_shortfall({}, {})"
         functions |= {"Min": f"fmin{end}({{}}, {{}})", "Max": f"fmax{end}({{}}, {{}})"}
         plain = f"1.0{self.numbers} / sqrt{end}({{}})"
         rsqrt = f"symmem_rsqrt{end}({{}})" if self.guarded else plain
@@ -67,6 +69,12 @@ class CPrinter(SourcePrinter):
         if exponent.is_negative and exponent not in (-S.Half, S.NegativeOne):
             return self.power(base, exponent)
         return str(super()._print_Pow(expression))
+
+    def _print_Complete(self, expression: Complete) -> str:
+        order, _, *factors = map(self.source, expression.args)
+        width = int(expression.args[1])
+        counts = f"{len(factors) // width}, {width}"
+        return f"symmem_complete({order}, {counts}, (const double[]){{{', '.join(factors)}}})"
 
     def _print_Integer(self, number: Integer) -> str:
         exact = abs(int(number)) < 2**53

@@ -9,6 +9,7 @@ from sympy import Symbol, oo
 
 from symmem.algebra.results import Missing
 from symmem.declaration.records import Parameter
+from symmem.program.chains import MOST_NODES
 from symmem.program.program import Program
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.entries import PassWriter
@@ -18,7 +19,8 @@ from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
 
 RUNTIME = (
-    "machine.h", "extended.h", "roots.h", "type_f64.h", "loops.h", "type_f32.h", "loops.h", "passes.h", "checks.h",
+    "machine.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "loops.h", "type_f32.h", "loops.h", "passes.h",
+    "checks.h",
 )  # fmt: skip
 """The fixed code in the order in which it is copied; the loops once for each type."""
 
@@ -38,6 +40,7 @@ def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -
     return {
         "runtime": [runtime_text(name) for name in RUNTIME],
         "tolerance": TOLERANCE_BITS,
+        "nodes": MOST_NODES,
         "vectors": 2 + max(1, len(directions(program))),
         "numbers": max(1, *(len(work.numbers) for work in parts.passes)),
         "passes": [_pass(name, work) for work, name in parts.passes.items()],

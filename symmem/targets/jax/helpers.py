@@ -131,18 +131,62 @@ def _total(vector: Any) -> Any:
     return sum(jnp.sum(leaf) for leaf in jax.tree.leaves(vector))
 
 
-def _of_tensor(function: Callable[..., Any], vectors: Sequence[Any], numbers: Sequence[Any]) -> Any:
+def _complete(m: Any, *nodes: Any) -> jax.Array:
+    """The sum of all products of m nodes: a power of a triangular matrix, by doubling.
+
+    Nothing is subtracted; the diagonal is taken anew, so that its error does not double.
+    """
+    m, size = jnp.asarray(m), len(nodes)
+    whole = m.dtype if jnp.issubdtype(m.dtype, jnp.integer) else jnp.int32
+    last = m.astype(whole) + (size - 1)
+    highest = 8 * jnp.dtype(whole).itemsize - 2
+
+    def powers(k: Any) -> jax.Array:
+        return jnp.stack([jnp.asarray(x**k, float) for x in nodes])
+
+    def doubled(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        rows, done = state
+        bit = (last >> (highest - k)) & 1
+        rows = jnp.matmul(rows, rows, precision="highest")
+        moved = jnp.pad(rows[:, :-1], ((0, 0), (1, 0)))
+        rows = jnp.where(bit == 1, rows * powers(1) + moved, rows)
+        done = 2 * done + bit
+        return jnp.where(jnp.eye(size, dtype=bool), powers(done), rows), done
+
+    start = (jnp.eye(size, dtype=powers(1).dtype), jnp.zeros((), whole))
+    rows, _ = jax.lax.fori_loop(0, highest + 1, doubled, start)
+    return rows[0, -1]
+
+
+class _Product:
+    """A product of decays: its power is taken factor by factor, and keeps its digits."""
+
+    def __init__(self, *factors: Any) -> None:
+        self.factors = factors
+
+    def __pow__(self, k: Any) -> jax.Array:
+        return jnp.prod(jnp.stack([jnp.asarray(x, float) ** k for x in self.factors]))
+
+
+def _shortfall(x: Any, k: Any) -> jax.Array:
+    """1 - x**k, without cancellation."""
+    known = jnp.where(x > 0, x, 0.5)
+    plain = 1.0 - jnp.asarray(x, float) ** k
+    return jnp.where(x > 0, -jnp.expm1(k * jnp.log1p(known - 1)), plain)
+
+
+def _of_tensor(function: Callable[..., Any], vectors: Any, numbers: Any) -> Any:
     """A function of a whole tensor: every leaf of the tree is one."""
     return jax.tree.map(lambda *leaves: function(jnp, leaves, numbers), *vectors)
 
 
-def _shaped(function: Callable[..., Any], vectors: Sequence[Any], scalars: Sequence[Any]) -> Any:
+def _shaped(function: Callable[..., Any], vectors: Any, scalars: Any) -> Any:
     """An entrywise function of matrices that are not like theta."""
     return jax.tree.map(lambda *leaves: function(*leaves, *scalars), *vectors)
 
 
 def _sum_tensors(vector: Any) -> Any:
-    """The sum over the leaves of one number each, which a leaf holds in all its entries."""
+    """The sum over the leaves of one number each, which is in all their entries."""
     return sum(jnp.mean(leaf) for leaf in jax.tree.leaves(vector))
 
 

@@ -53,7 +53,7 @@ def _entrywise(
 def _can_be_cut(out: Array, vectors: Sequence[Array]) -> bool:
     """Whether blocks are views, and none is overwritten before it is read."""
     arrays = (out, *vectors)
-    if not all(array.shape == out.shape and array.flags.c_contiguous for array in arrays):
+    if any(x.shape != out.shape or not x.flags.c_contiguous for x in arrays):
         return False
     shared = [vector for vector in vectors if np.may_share_memory(out, vector)]
     return all(vector.ctypes.data == out.ctypes.data for vector in shared)
@@ -68,18 +68,18 @@ def _total(vector: Array) -> float:
     return float(np.sum(vector, dtype=np.float64))
 
 
-def _of_tensor(function: Callable[..., Any], vectors: Sequence[Array], numbers: Sequence[float]) -> Any:
+def _of_tensor(function: Callable[..., Any], vectors: Any, numbers: Any) -> Any:
     """A function of a whole tensor: theta is one array, and so one tensor."""
     return function(np, vectors, numbers)
 
 
-def _shaped(function: Callable[..., Array], vectors: Sequence[Array], scalars: Sequence[float]) -> Array:
+def _shaped(function: Callable[..., Array], vectors: Any, scalars: Any) -> Array:
     """An entrywise function of matrices that are not like theta."""
     return function(*vectors, *scalars)
 
 
 def _sum_tensors(vector: Array) -> float:
-    """The sum over the tensors of one number each, which a vector holds in all its entries."""
+    """The sum over the tensors of one number each, which is in all their entries."""
     return float(np.mean(vector, dtype=np.float64))
 
 
@@ -89,6 +89,50 @@ def _steps(first: int, stop: int) -> Array:
 
 def _added(terms: Array) -> float:
     return float(np.sum(terms))
+
+
+def _complete(m: float, *nodes: Any) -> float:
+    """The sum of all products of m nodes: a power of a triangular matrix, by doubling.
+
+    Nothing is subtracted; the diagonal is taken anew, so that its error does not double.
+    """
+    size, done = len(nodes), 0
+    rows = [[1.0] * size] + [[0.0] * size for _ in nodes[1:]]  # row d: d places off
+    for bit in f"{int(m) + size - 1:b}":
+        for d in range(size - 1, 0, -1):
+            for i in range(size - d):
+                value = rows[d][i] * (rows[0][i] + rows[0][i + d])
+                for e in range(1, d):
+                    value += rows[e][i] * rows[d - e][i + e]
+                rows[d][i] = value
+        if bit == "1":
+            rows[0] = [x * x for x in rows[0]]
+            for d in range(size - 1, 0, -1):
+                for i in range(size - d):
+                    rows[d][i] = rows[d][i] * nodes[i + d] ** 1 + rows[d - 1][i]
+        done = 2 * done + int(bit)
+        rows[0] = [node**done for node in nodes]
+    return rows[-1][0]
+
+
+class _Product:
+    """A product of decays: its power is taken factor by factor, and keeps its digits."""
+
+    def __init__(self, *factors: float) -> None:
+        self.factors = factors
+
+    def __pow__(self, k: int) -> float:
+        return float(np.prod([x**k for x in self.factors]))
+
+
+def _shortfall(x: float, k: float) -> float:
+    """1 - x**k, without cancellation."""
+    return float(-np.expm1(k * np.log(x))) if x > 0 else 1 - x**k
+
+
+def _shortfalls(x: float, k: Any) -> Array:
+    """The same for many k."""
+    return -np.expm1(k * np.log(x)) if x > 0 else 1 - x ** np.asarray(k)
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:

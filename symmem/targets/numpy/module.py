@@ -35,6 +35,10 @@ HELPERS = Helpers(
         Need.TOTAL: ("_total",),
         Need.STEPS: ("_steps", "_added"),
         Need.OLDEST: ("_oldest",),
+        Need.COMPLETE: ("_complete",),
+        Need.PRODUCT: ("_Product",),
+        Need.SHORTFALL: ("_shortfall",),
+        Need.SHORTFALLS: ("_shortfalls",),
         Need.SHAPED: ("_shaped",),
         Need.SUM_TENSORS: ("_sum_tensors",),
         **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
@@ -49,10 +53,13 @@ def spelling(scope: Scope) -> Spelling:
     """How NumPy spells functions of arrays, and of numbers."""
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
+    arrays["Shortfall"] = "_shortfalls({}, {})"
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
-    numbers = {name: f"{number}({spelled})" for name, spelled in arrays.items()}
+    numbers = {name: f"{number}({arrays[name]})" for name in (*_FUNCTIONS, "Min", "Max")}
+    numbers["Shortfall"] = "_shortfall({}, {})"
+    numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)
 
 

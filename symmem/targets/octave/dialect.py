@@ -9,6 +9,7 @@ from __future__ import annotations
 from sympy import Expr, Integer, Rational, Symbol
 
 from symmem.algebra.atoms import GRAD, LOSS, LR, STEP
+from symmem.program.decay_functions import Complete
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import ATOM, Dialect, SourcePrinter
@@ -23,15 +24,12 @@ _WORDS = (
 KEYWORDS = frozenset(_WORDS.split())
 _FUNCTIONS = ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
 OUTER = (*_FUNCTIONS, "abs", "min", "max", "error", "isempty", "p", "out", "varargin", "settings", "check", "array",
-         "like", "filled", "total", "oldest")  # fmt: skip
+         "like", "filled", "total", "oldest", "complete")  # fmt: skip
 """What the functions of the file call, and the variables that each of them has."""
+_SPELLED = {"Abs": "abs({})", "Min": "min({}, {})", "Max": "max({}, {})"}
+_SPELLED["Shortfall"] = "((1 - ({0})) .* complete({1} - 1, [1; {0}]))"
 DIALECT = Dialect(
-    {
-        "Abs": "abs({})",
-        "Min": "min({}, {})",
-        "Max": "max({}, {})",
-        **{name: f"{name}({{}})" for name in _FUNCTIONS},
-    },
+    {**{name: f"{name}({{}})" for name in _FUNCTIONS}, **_SPELLED},
     "1 ./ sqrt({})",
     times=".*",
     over="./",
@@ -46,6 +44,10 @@ class OctavePrinter(SourcePrinter):
     def power(self, base: Expr, exponent: Expr) -> str:
         """``base .^ exponent``."""
         return f"{self.bound(base, ATOM)} .^ {self.bound(exponent, ATOM)}"
+
+    def _print_Complete(self, expression: Complete) -> str:
+        nodes = "; ".join(", ".join(self.source(x) for x in node) for node in expression.rows)
+        return f"complete({self.source(expression.args[0])}, [{nodes}])"
 
     def _print_Integer(self, number: Integer) -> str:
         return str(int(number))

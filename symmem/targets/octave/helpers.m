@@ -77,3 +77,14 @@ function first = oldest(first, stop, decay, bits)
     first = max(first, stop - ceil(-bits * log(2) / log(decay)));
   end
 end
+
+function value = complete(m, nodes)
+  % The sum of all products of m nodes, the rows of factors: a triangular matrix; nothing cancels.
+  count = size(nodes, 1);
+  value = eye(count);
+  for done = floor((m + count - 1) ./ 2 .^ (ceil(log2(m + count)):-1:0))
+    value = value * value * (diag(prod(nodes, 2)) + diag(ones(1, count - 1), 1)) ^ mod(done, 2);
+    value(1:(count + 1):end) = prod(nodes .^ done, 2);
+  end
+  value = value(1, end);
+end

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
+from symmem.program.decay_functions import Complete
 from symmem.program.statements import Assignment
 from symmem.targets.printing import fitted
 from symmem.targets.python.printing import PythonPrinter
@@ -49,10 +50,22 @@ def _argument(argument: Argument, width: int) -> list[str]:
     return [argument.brackets[0], *entries, f"{argument.brackets[1]},"]
 
 
-def signature(name: str, arguments: Sequence[str]) -> list[str]:
-    """The head of a function."""
-    *lines, last = call("def ", name, arguments, WIDTH - 1)
-    return [*lines, f"{last}:"]
+def signature(name: str, arguments: Sequence[str], returns: str = "", depth: int = 0) -> list[str]:
+    """The head of a function: on one line, else as many arguments on a line as it holds.
+
+    A formatter would give a line to each argument, and is told not to.  It stands ``depth`` levels deep.
+    """
+    room, end = WIDTH - depth * len(INDENT), f") -> {returns}:" if returns else "):"
+    line = f"def {name}({', '.join(arguments)}{end}"
+    if len(line) <= room:
+        return [line]
+    *before, last = arguments
+    lines, space = [f"def {name}("], " " * len(f"def {name}(")
+    for argument in (*(f"{each}, " for each in before), f"{last}{end}  # fmt: skip"):
+        if len(f"{lines[-1]}{argument}".rstrip()) > room and lines[-1].strip() != "":
+            lines.append(space)
+        lines[-1] += argument
+    return [line.rstrip() for line in lines]
 
 
 def indented(lines: Iterable[str]) -> list[str]:
@@ -65,14 +78,21 @@ def assignment(
 ) -> list[str]:
     """``name = value`` in lines of at most ``width``: too long a value is cut into named parts first."""
     before, short = fitted(value, printer, fresh, width - len(f"{name} = "), width)
-    return [*_named(before, printer), f"{name} = {printer.source(short)}"]
+    return [*_named(before, printer, width), *_line(f"{name} = ", short, printer, width)]
 
 
 def returned(value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], width: int) -> list[str]:
     """``return value``, in the same way."""
     before, short = fitted(value, printer, fresh, width - len("return "), width)
-    return [*_named(before, printer), f"return {printer.source(short)}"]
+    return [*_named(before, printer, width), *_line("return ", short, printer, width)]
 
 
-def _named(assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
-    return [f"{printer.source(name)} = {printer.source(value)}" for name, value in assignments]
+def _named(assignments: Iterable[Assignment], printer: PythonPrinter, width: int) -> list[str]:
+    pairs = ((f"{printer.source(name)} = ", value) for name, value in assignments)
+    return [line for target, value in pairs for line in _line(target, value, printer, width)]
+
+
+def _line(target: str, value: Expr, printer: PythonPrinter, width: int) -> list[str]:
+    if isinstance(value, Complete):
+        return call(target, "_complete", printer.arguments(value), width)
+    return [target + printer.source(value)]

@@ -50,12 +50,13 @@ def _nuclear(library: Any, tensors: Any, _numbers: Any) -> Any:
 
 def _as_matrices(tensors: Any, name: str) -> Any:
     if any(tensor.ndim != 2 for tensor in tensors):
-        raise ValueError(f"{name} takes matrices, not {[tuple(tensor.shape) for tensor in tensors]}")
+        shapes = [tuple(tensor.shape) for tensor in tensors]
+        raise ValueError(f"{name} takes matrices, not {shapes}")
     return tensors
 
 
 def _polar(library: Any, tensors: Any, _numbers: Any) -> Any:
-    """U V^T of x = U S V^T of full rank, or its derivative along the tensors after the first."""
+    """U V^T of x = U S V^T of full rank; its derivative along further tensors."""
     x, *directions = _as_matrices(tensors, "polar")
     if x.shape[0] > x.shape[1]:
         return _polar(library, [tensor.T for tensor in tensors], ()).T
@@ -65,7 +66,7 @@ def _polar(library: Any, tensors: Any, _numbers: Any) -> Any:
 
 
 def _newton_schulz(library: Any, tensors: Any, _numbers: Any) -> Any:
-    """Muon's polynomial, five times from x/|x|, or its derivative along the tensors after the first."""
+    """Muon's polynomial, five times from x/|x|; its derivative along more tensors."""
     x, *directions = _as_matrices(tensors, "newton_schulz")
     if x.shape[0] > x.shape[1]:
         return _newton_schulz(library, [tensor.T for tensor in tensors], ()).T
@@ -82,7 +83,7 @@ def _newton_schulz(library: Any, tensors: Any, _numbers: Any) -> Any:
 
 
 def _inverse_root(library: Any, tensors: Any, numbers: Any) -> Any:
-    """(x + eps)^(-1/p) of a symmetric matrix, or its derivative along the tensors after the first."""
+    """(x + eps)^(-1/p) of a symmetric matrix; its derivative along further tensors."""
     x, *directions = _as_matrices(tensors, "inverse_root")
     if len(numbers) > 1:
         x = x + numbers[1] * library.diag(library.diag(library.ones_like(x)))
@@ -104,13 +105,16 @@ def _parts(whole: int) -> list[int]:
 
 
 def _product(left: list[Any], right: list[Any]) -> list[Any]:
-    return [sum(left[part] @ right[whole ^ part] for part in _parts(whole)) for whole in range(len(left))]
+    def entry(whole: int) -> Any:
+        return sum(left[part] @ right[whole ^ part] for part in _parts(whole))
+
+    return [entry(whole) for whole in range(len(left))]
 
 
 def _jet_root(library: Any, jet: list[Any], p: int) -> list[Any]:
-    """R = A^(-1/p) of a symmetric, positive A, from R^p A = 1 in the basis in which A is diagonal.
+    """R = A^(-1/p) of a symmetric, positive A, from R^p A = 1 where A is diagonal.
 
-    At every set of directions the equation is linear in the new part of R, with the factors
+    For every set of directions it is linear in the new part of R, with the factors
     sum_j r_a^j r_b^(p-1-j) A_b: no difference of eigenvalues is divided by.
     """
     values, basis = library.linalg.eigh(jet[0])
@@ -118,7 +122,8 @@ def _jet_root(library: Any, jet: list[Any], p: int) -> list[Any]:
     roots = values ** (-1.0 / p)
     root = [library.zeros_like(part) for part in turned]
     root[0] = library.diag(roots)
-    factors = sum(roots[:, None] ** j * roots[None, :] ** (p - 1 - j) for j in range(p)) * values[None, :]
+    rows, columns = roots[:, None], roots[None, :]
+    factors = values[None, :] * sum(rows**j * columns ** (p - 1 - j) for j in range(p))
     for whole in range(1, len(jet)):
         power = turned
         for _ in range(p):

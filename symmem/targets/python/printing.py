@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, Integer, Rational, Symbol
 
+from symmem.program.decay_functions import Complete
 from symmem.targets.printing import ATOM, POWER, PRODUCT, SourcePrinter, binding
 
 
@@ -20,6 +21,15 @@ class PythonPrinter(SourcePrinter):
         """A formatter sets parentheses around a power that follows a sign."""
         text = self.bound(factor, PRODUCT)
         return f"-({text})" if binding(factor) == POWER else f"-{text}"
+
+    def arguments(self, sum_: Complete) -> list[str]:
+        """The order, and the nodes; one that is a product is given by its factors."""
+        nodes = [[self.source(factor) for factor in node] for node in sum_.nodes]
+        spelled = [f"_Product({', '.join(node)})" if len(node) > 1 else node[0] for node in nodes]
+        return [self.source(sum_.args[0]), *spelled]
+
+    def _print_Complete(self, expression: Complete) -> str:
+        return f"_complete({', '.join(self.arguments(expression))})"
 
     def _print_Integer(self, number: Integer) -> str:
         return str(int(number))

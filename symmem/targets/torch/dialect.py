@@ -7,6 +7,8 @@ from symmem.targets.printing import Dialect
 from symmem.targets.python.writer import Spelling
 
 _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
+_EXTREMES = {"Max": "min", "Min": "max"}
+"""What torch.clamp calls the bound."""
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")
 
 
@@ -15,9 +17,11 @@ def spelling(scope: Scope) -> Spelling:
     torch, math, number = scope.outer("torch"), scope.outer("math"), scope.outer("float")
     tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
+    # The second may be a number: torch.maximum takes tensors alone, torch.where rounds a number to the default type.
+    tensors |= {name: f"{torch}.clamp({{}}, {end}={{}})" for name, end in _EXTREMES.items()}
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
-    tensors |= {"Min": f"{torch}.minimum({{}}, {{}})", "Max": f"{torch}.maximum({{}}, {{}})"}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
+    tensors["Shortfall"], numbers["Shortfall"] = "_shortfalls({}, {})", "_shortfall({}, {})"
     of_tensors = Dialect(tensors, f"{torch}.rsqrt({{}})")
     return Spelling(of_tensors, Dialect(numbers, f"1.0 / {math}.sqrt({{}})"), of_tensors)

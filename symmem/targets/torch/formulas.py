@@ -9,7 +9,7 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import RATES, with_rates
+from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
 from symmem.program.lowering import vector_routine
@@ -23,7 +23,7 @@ from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import helpers
-from symmem.targets.torch.record import assigned, check_scope, first_order, higher_order
+from symmem.targets.torch.record import assigned, by_groups, check_scope, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
@@ -41,11 +41,16 @@ class Written:
 def written(derivation: Derivation, writer: InliningWriter) -> Written:
     """The functions of any order, and ``FORMULAS``."""
     check_scope(derivation)
-    if derivation.order > 1:
+    if not by_groups(derivation):
         return _higher(derivation, writer)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines, record = first_order(derivation, functions)
     return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
+
+
+def has_line(derivation: Derivation) -> bool:
+    """Whether the optimizer can run on the straight-line history: order 1, and a line for every memory."""
+    return by_groups(derivation) and not isinstance(group_form(derivation.method).straight, Missing)
 
 
 def formulas_module(derivation: Derivation) -> str:
@@ -76,14 +81,18 @@ def tensor_writer(program: Program) -> InliningWriter:
     return InliningWriter(spelling(scope), scope)
 
 
+_MATHEMATICS = {Need.ELEMENTARY, Need.OLDEST, Need.COMPLETE, Need.SHORTFALL}
+"""What is done with Python's own functions of numbers."""
+
+
 def imports_math(needs: frozenset[Need], scope: Scope) -> bool:
     """Whether a module calls it, or has to call it otherwise, because a parameter has its name."""
-    return bool(needs & {Need.ELEMENTARY, Need.OLDEST}) or "math" in dict(scope.aliases).values()
+    return bool(needs & _MATHEMATICS) or "math" in dict(scope.aliases).values()
 
 
 @dataclass(frozen=True)
 class HigherStep:
-    """Beyond order 1: the whole step on flat vectors, with a vector of rates, as a function."""
+    """Beyond order 1 and geometric memory: the whole step on flat vectors, with a vector of rates, as a function."""
 
     variants: Variants
     function: Lines
@@ -105,7 +114,7 @@ class HigherStep:
 
 
 def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
-    """The step of an order above 1."""
+    """The step of an order above 1, or of a memory that is not geometric."""
     optimizer, order = derivation.optimizer, derivation.order
     rates = Internal("rates")
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP
-from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.parameter_groups import StepScalar
+from symmem.derivation.step_scalars import StepScalar
+from symmem.method.method import Method
 from symmem.program.lowering import vector_routine
-from symmem.program.program import Need, Routine
+from symmem.program.program import Need, Routine, needs_of_ranges
+from symmem.program.stable_sums import stabilised, without_cancellation
 from symmem.program.statements import Assignment, Scalars
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
 from symmem.targets.python.surfaces import suffixes
@@ -26,8 +27,10 @@ Lines = list[str]
 class FunctionWriter:
     """Writes functions of one file; ``needs`` is what they call, gathered as they are written."""
 
-    def __init__(self, optimizer: Optimizer, writer: InliningWriter) -> None:
+    def __init__(self, method: Method, writer: InliningWriter) -> None:
+        optimizer = method.optimizer
         self._writer = writer
+        self._field = method.numbers
         self._calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(1)]
         self._parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
         self.needs: set[Need] = set()
@@ -78,19 +81,27 @@ class FunctionWriter:
         else:
             error = self._writer.scope.outer("ValueError")
             body = [f'raise {error}("the coefficients have no limit; use limit=False")']
-        finite = self._listed([(scalar.name, scalar.at_step) for scalar in scalars], 1, ranges=ranges)
+        finite = self._listed([(each.name, self._stable(each, ranges)) for each in scalars], 1, ranges=ranges)
         return [*lines, f"{INDENT}if n is None:", *indented(indented(body)), *indented(finite)]
+
+    def _stable(self, scalar: StepScalar, ranges: bool) -> Expr:
+        """The number at step n; for many steps at once it is kept as a formula."""
+        if ranges:
+            return without_cancellation(scalar.at_step)
+        return stabilised(scalar.at_step, self._field)
 
     def _listed(self, assignments: Sequence[Assignment], depth: int, *, ranges: bool) -> Lines:
         """``return`` of the values, on one line where there is room so deep, else named first."""
-        if not ranges:
+        if ranges:
+            self.needs |= set(needs_of_ranges(assignments, STEP))
+        else:
             self._note(assignments)
             line = f"return [{', '.join(self._writer.number(value) for _, value in assignments)}]"
             if len(line) <= WIDTH - depth * len(INDENT):
                 return [line]
         names = self.spelled(name for name, _ in assignments)
-        write = self._writer.ranges if ranges else self._writer.numbers
-        return [*write(assignments), f"return [{', '.join(names)}]"]
+        lines = self._writer.ranges(assignments, STEP) if ranges else self._writer.numbers(assignments)
+        return [*lines, f"return [{', '.join(names)}]"]
 
     def _number(self, value: Expr) -> str:
         self._note([(STEP, value)])

@@ -12,12 +12,19 @@ from sympy import Add, Expr, Mul, S, Symbol
 
 from symmem.algebra.atoms import terms_of
 from symmem.algebra.passes import distribute
+from symmem.algebra.results import Missing
 from symmem.derivation.parameter_groups import GroupForm
 from symmem.program.statements import Internal
 from symmem.targets.torch.functions import FunctionWriter, Lines
 
 SCALARS, PLAIN, DECAYS, PAST, PAST_SCALARS = "_scalars", "_plain", "_decays", "_past", "_past_scalars"
-CORRECTED, SHARED, CORRECTION = "_corrected", "_shared", "_correction_of_group"
+CORRECTED, SHARED, CORRECTION, LINE = "_corrected", "_shared", "_correction_of_group", "_on_line"
+
+
+def lines_of(form: GroupForm) -> list[str]:
+    """For each memory the highest power of the lag in it, and whether a sum over the lags is taken, as source."""
+    lines = [memory.line for memory in form.memories]
+    return [f"({1 + len(line.ratios)}, {line.is_summed})" for line in lines]
 
 
 @dataclass(frozen=True)
@@ -53,11 +60,14 @@ class GroupFunctions:
         form = self.form
         scaled = {memory.scale: S.One for memory in form.memories}
         update = form.memoryless + form.correction.xreplace(scaled)
+        line = [] if isinstance(form.straight, Missing) else [form.straight.xreplace(scaled)]
+        numbers = [*self._lines, *self._scalars]
         past = [scalar.name for scalar in form.past_scalars]
         found = [
             self.writer.at_step(SCALARS, form.scalars, ranges=False),
             self.writer.numbers(DECAYS, [memory.decay for memory in form.memories]),
-            self._tensor(CORRECTED, update, self._vectors, self._scalars),
+            self._tensor(CORRECTED, update, self._vectors, numbers),
+            *(self._tensor(LINE, each, self._vectors, numbers) for each in line),
             self.writer.tensor(PAST, form.past, (), past),
         ]
         if form.past_scalars:
@@ -74,10 +84,15 @@ class GroupFunctions:
         return [self._tensor(SHARED, update, vectors, self._numbers)]
 
     def correction(self) -> list[Lines]:
-        """M alone."""
-        if not self.form.memories:
+        """M alone, and the update on the straight-line history."""
+        form = self.form
+        if not form.memories:
             return []
-        return [self._tensor(CORRECTION, self.form.correction, self._vectors, self._numbers)]
+        found = [self._tensor(CORRECTION, form.correction, self._vectors, self._numbers)]
+        if not isinstance(form.straight, Missing):
+            numbers = [*(memory.scale for memory in form.memories), *self._lines, *self._scalars]
+            found.append(self._tensor(LINE, form.straight, self._vectors, numbers))
+        return found
 
     def _tensor(self, name: str, value: Expr, vectors: Sequence[Symbol], numbers: Sequence[Symbol]) -> Lines:
         return self.writer.tensor(name, value.xreplace(self._names), vectors, numbers)
@@ -94,6 +109,10 @@ class GroupFunctions:
     @property
     def _vectors(self) -> list[Symbol]:
         return list(self._names.values())
+
+    @property
+    def _lines(self) -> list[Symbol]:
+        return [name for memory in self.form.memories for name in memory.line.numbers]
 
     @property
     def _scalars(self) -> list[Symbol]:

@@ -6,28 +6,32 @@ The class is for one process; :mod:`.with_runtime` writes the module that stands
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
-from symmem.errors import DerivationError
+from symmem.derivation.parameter_groups import GroupForm, group_form
+from symmem.documents.parts import Part
 from symmem.program.lowering import lower
-from symmem.program.program import Need, Program
-from symmem.targets.python.layout import INDENT, WIDTH
+from symmem.program.program import Need
+from symmem.targets.python.layout import INDENT, WIDTH, signature
 from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
-from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments
-from symmem.targets.torch.formulas import higher_step, imports_math, tensor_writer
+from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments, tuple_of
+from symmem.targets.torch.formulas import has_line, higher_step, imports_math, tensor_writer
 from symmem.targets.torch.functions import FunctionWriter, Lines
-from symmem.targets.torch.group_functions import GroupFunctions
+from symmem.targets.torch.group_functions import CORRECTED, LINE, GroupFunctions, lines_of
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
-from symmem.targets.torch.record import check_scope
+from symmem.targets.torch.record import by_groups, check_scope
 
-TARGET = PythonTarget("torch/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
+TARGET = PythonTarget(
+    "torch/module.py.jinja",
+    has_out=True,
+    helpers=(CHECKS, HELPERS, MATRICES),
+    told=(Part.ITERATION,),
+)
 FIRST_ORDER = (
-    "Groups may differ in everything; each counts its updates n, and its present lr stands",
-    'for past ones. ``hvp``: "double-backward", "central-difference" (first derivatives are',
-    "enough), or a function of parameters and direction. More: symmem.training, --runtime.",
+    "Groups may differ in everything; each counts its updates n and keeps its past rates.",
+    '``hvp``: "double-backward", "central-difference" or a function. More: symmem.training.',
 )
 HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",
@@ -50,19 +54,21 @@ class EmittedClass:
 def torch_module(derivation: Derivation) -> str:
     """The PyTorch module of a derivation."""
     check_scope(derivation)
-    program = without_line(lower(derivation))
+    program = lower(derivation)
     writer = tensor_writer(program)
-    found = _first(derivation, writer) if derivation.order == 1 else _higher(derivation, writer)
+    found = _first(derivation, writer) if by_groups(derivation) else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
     needs = found.needs | program.needs()
     along = definitions("derivatives", "_Along") if functions else []
     values = {
         "base": found.base,
+        "has_history": by_groups(derivation),
+        "constructor": _constructor(derivation, arguments, functions),
         "notes": found.notes,
         "names": found.aliases,
         "before": found.before,
         "after": [*more_helpers(needs, program.needs()), *along, *found.after],
-        "imports_math": derivation.order == 1 or imports_math(needs, writer.scope),
+        "imports_math": by_groups(derivation) or imports_math(needs, writer.scope),
         "arguments": arguments,
         "open_functions": functions,
         "settings": settings(arguments),
@@ -71,10 +77,21 @@ def torch_module(derivation: Derivation) -> str:
     return python_module(derivation, program, TARGET, writer, values)
 
 
-def without_line(program: Program) -> Program:
-    """The program without the straight-line history, which the class does not have yet."""
-    kept = {name: routine for name, routine in program.routines.items() if name != "straight"}
-    return replace(program, routines=kept)
+def _constructor(
+    derivation: Derivation, arguments: Sequence[Spelled], functions: Sequence[SpelledFunction]
+) -> Lines:
+    """The head of the constructor."""
+    head = ["self", "params: Any", "lr: float = 1e-3"]
+    head += [f"{each.name}: {each.type} = {each.default}" for each in arguments]
+    head.append("*")
+    for function in functions:
+        head.append(f"{function.name}: Callable[..., Tensor]")
+        head += [f"{name}: Callable[..., Tensor] | None = None" for name in function.derivatives]
+    head += ["maximize: bool = False", "limit: bool = False"]
+    if by_groups(derivation):
+        head.append(f'history: str = "{"straight" if has_line(derivation) else "expansion"}"')
+    head.append('hvp: Any = "double-backward"')
+    return signature("__init__", head, "None", depth=1)
 
 
 def settings(arguments: Sequence[Spelled]) -> Lines:
@@ -97,26 +114,27 @@ def given_functions(functions: Sequence[SpelledFunction]) -> list[str]:
 
 
 def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
-    missing = without_group_form(derivation.method)
-    if missing is not None:
-        raise DerivationError(str(missing))
     form = group_form(derivation.method)
-    functions = FunctionWriter(derivation.optimizer, writer)
+    functions = FunctionWriter(derivation.method, writer)
     lines = [_values(derivation), *GroupFunctions(form, functions).alone()]
+    updates = [f'"straight": {LINE}'] if has_line(derivation) else []
+    updates += [f'"expansion": {CORRECTED}']
     table = _table(form)
     listed = definitions("tables", "_listed") if table == "_settling" else []
     return EmittedClass(
         base="_Memoryless",
         notes=FIRST_ORDER,
         aliases=[
-            *definitions("derivatives", "_Hvp", "_Tensors"),
+            *definitions("derivatives", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
-            f"_HAS_PATHS = {form.has_displacements}",
+            f"_HAS_PATHS, _LINES = {form.has_displacements}, {tuple_of(lines_of(form))}",
         ],
         before=definitions("first_order", "_Memoryless"),
         after=[
             *("\n".join(each) for each in lines),
-            *definitions("first_order", "_planned", "_factor", "_remembered", "_widened"),
+            f"_UPDATES = {{{', '.join(updates)}}}",
+            *definitions("first_order", "_numbers", "_count", "_planned", "_factor", "_remembered"),
+            *definitions("first_order", "_widened"),
             *listed,
             renamed("tables", table, "_table"),
             *definitions("derivatives", "_derivatives", "_backward_again", "_difference"),

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import TOTAL
+from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
 from symmem.derivation.running import RunningForm, frozen_parameters, running_form
 from symmem.errors import DerivationError
+from symmem.method.reading import running_method
 from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
@@ -28,6 +30,11 @@ OPTIONS = (
 Fields = Mapping[str, str | Lines]
 
 
+def by_groups(derivation: Derivation) -> bool:
+    """Whether the parameter groups may differ in everything: order 1, and geometric memory."""
+    return derivation.order == 1 and without_group_form(derivation.method) is None
+
+
 def check_scope(derivation: Derivation) -> None:
     """Refuses what the optimizer class cannot do: it treats one tensor at a time, and at higher orders all as one."""
     name, parts = derivation.method.name, (derivation.method.phi, *(c.g for c in derivation.method.channels))
@@ -36,10 +43,13 @@ def check_scope(derivation: Derivation) -> None:
             f"{name}: its update joins all parameter tensors, and the PyTorch optimizer takes one at a time; "
             "take numpy or jax, or clip the gradient with max_norm"
         )
-    if derivation.order > 1 and _is_of_tensors(derivation):
+    if not by_groups(derivation) and _is_of_tensors(derivation):
+        where = (
+            f"at order {derivation.order}" if derivation.order > 1 else "with a memory that is not geometric"
+        )
         raise DerivationError(
-            f"{name}: at order {derivation.order} the PyTorch optimizer takes all parameters as one vector, and the "
-            "update is a function of each tensor; take order 1, or numpy or jax"
+            f"{name}: {where} the PyTorch optimizer takes all parameters as one vector, and the "
+            f"update is a function of each tensor; take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
         )
 
 
@@ -50,11 +60,12 @@ def _is_of_tensors(derivation: Derivation) -> bool:
 
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
     """The functions of order 1, and the record."""
-    missing = without_group_form(derivation.method)
-    if missing is not None:
-        raise DerivationError(str(missing))
     method = derivation.method
-    form, running, implicit = group_form(method), running_form(method), regulariser(method)
+    form, running, implicit = (
+        group_form(method),
+        running_form(running_method(derivation.optimizer)),
+        regulariser(method),
+    )
     functions = GroupFunctions(form, writer)
     lines = [*functions.basic(), *functions.memory(), *functions.shared(), *functions.correction()]
     lines += memory.running_functions(running, writer)
@@ -79,7 +90,7 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
 
 
 def higher_order(derivation: Derivation, *, step: str, has_finite: bool, has_limit: bool) -> Lines:
-    """The record of an order above 1; ``step`` is the name of the function."""
+    """The record of a step on flat vectors, with a rate for each entry; ``step`` is the name of the function."""
     facts = _facts(derivation, has_finite=has_finite, has_limit=has_limit)
     return made("HigherOrder", {**facts, "order": str(derivation.order), "step": step})
 
@@ -126,6 +137,8 @@ def _memory(form: GroupForm) -> Lines:
             "corrected": group.CORRECTED,
             "shared": group.SHARED if len(form.memories) > 1 else group.CORRECTED,
             "correction": group.CORRECTION,
+            "on_line": "None" if isinstance(form.straight, Missing) else group.LINE,
+            "lines": tuple_of(group.lines_of(form)),
         },
     )
 

@@ -12,9 +12,10 @@ from symmem.output.files import write_set
 from symmem.program.lowering import lower
 from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
-from symmem.targets.torch.formulas import imports_math, tensor_writer, written
+from symmem.targets.torch.formulas import has_line, imports_math, tensor_writer, written
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
+from symmem.targets.torch.record import by_groups
 
 PACKAGE = "symmem_runtime"
 TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
@@ -48,6 +49,7 @@ def runtime_module(derivation: Derivation) -> str:
         "given_functions": [],
         "settings": settings(arguments),
         "functions_by_name": names,
-        "has_memory": derivation.order == 1,
+        "has_memory": by_groups(derivation),
+        "history": "straight" if has_line(derivation) else "expansion",
     }
     return python_module(derivation, program, TARGET, writer, values)

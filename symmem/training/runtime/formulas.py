@@ -85,6 +85,10 @@ class Memory:
     corrected(theta, g, *products, *displacements, ..., *scales, *scalars)   F + M
     shared(theta, g, product, displacement, ..., *scales, *scalars)          F + M where all memories share a product
     correction(...)                    M alone, with the arguments of ``corrected``
+    on_line(...)                       F on the straight-line history, with the numbers of the lines behind the scales;
+                                       None where there is none
+    lines                              for each memory the highest power of the lag in it, and whether a sum over
+                                       the lags is taken
     """
 
     decays: Numbers
@@ -95,6 +99,8 @@ class Memory:
     corrected: Function
     shared: Function
     correction: Function
+    on_line: Function | None
+    lines: tuple[tuple[int, bool], ...]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from .formulas import FirstOrder, Group
+from .lines import line_numbers
+from .rates import note_rate, unit_of
 from .vectors import Vectors, entry, widened
 
 Share = tuple[int, float] | None
@@ -53,6 +55,27 @@ class Part:
         return float(self.group["lr"])
 
     @property
+    def unit(self) -> float:
+        """The rate in which the past rates of the group are counted."""
+        return unit_of(self.group)
+
+    @property
+    def had_one_rate(self) -> bool:
+        """Whether its rate has never changed."""
+        return (self.group.get("_rates") or [self.lr]) == [self.lr]
+
+    def note_step(self) -> None:
+        """An update was made: n counts it, and its rate joins the past ones."""
+        self.group["n"] += 1
+        note_rate(self.group, self.decays)
+
+    @property
+    def decays(self) -> list[float]:
+        """Those of its memories."""
+        memory = self.formulas.memory
+        return [] if memory is None else list(memory.decays(*self.values))
+
+    @property
     def n(self) -> float:
         """The updates that it has made; infinite where the limit form is asked for."""
         return math.inf if self.group["limit"] else float(self.group["n"])
@@ -66,6 +89,21 @@ class Part:
     def scalars(self) -> list[float]:
         """The numbers of F and M that depend on the step."""
         return list(self.formulas.scalars(step_of(self.n), *self.values))
+
+    @property
+    def on_line(self) -> bool:
+        """Whether the group takes the straight-line history."""
+        return bool(self.group.get("history") == "straight")
+
+    @property
+    def line_numbers(self) -> list[float]:
+        """The numbers of its memories as straight lines, one memory after the other."""
+        memory = self.formulas.memory
+        assert memory is not None
+        pairs = zip(memory.decays(*self.values), memory.lines, strict=True)
+        return [
+            x for decay, (power, summed) in pairs for x in line_numbers(decay, self.n, power, summed=summed)
+        ]
 
     def signed(self, vectors: Vectors) -> Vectors:
         """Derivatives of the loss as derivatives of what the group minimises."""

@@ -42,12 +42,13 @@ def operators_of(path: str, name: str) -> Any:
 
 def are_alike(parts: Sequence[Part]) -> bool:
     """Whether one set of coefficients serves all parameters, and the kernels know them."""
-    known = {(part.n, part.lr, *part.values) for part in parts}
+    known = {(part.n, part.lr, part.on_line, *part.values) for part in parts}
     parameters = [p for part in parts for p in part.owned]
     types = {(p.device.type, p.dtype) for p in parameters}
     served = {("cpu", torch.float32), ("cpu", torch.float64)}
     whole = all(p.is_contiguous() for p in parameters)
-    return len(known) == 1 and types <= served and whole
+    level = all(part.had_one_rate for part in parts)
+    return len(known) == 1 and types <= served and whole and level
 
 
 def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources, operators: Any) -> Tensor:
@@ -74,8 +75,12 @@ def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources,
             if g is not None:
                 each = [_present(product[place], p) for product in mine]
                 hv = each[0][None] if count == 1 else torch.stack(each)
-                operators.step_(p, g, hv, n, lr, values)
-        part.group["n"] += any(g is not None for g in part.gradients)
+                if part.on_line:
+                    p.sub_(operators.straight(p, g, hv, n, lr, values), alpha=lr)
+                else:
+                    operators.step_(p, g, hv, n, lr, values)
+        if any(g is not None for g in part.gradients):
+            part.note_step()
     return evaluation.loss
 
 

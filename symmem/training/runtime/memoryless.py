@@ -12,6 +12,7 @@ from .formulas import FirstOrder, Formulas, HigherOrder
 from .groups import Part
 from .higher import higher_step
 from .kernels import are_alike, check_kernels, compiled_step, operators_of
+from .loops import asks_for_state, closure_of
 from .optimizer import GroupOptimizer, Settings, check_higher
 from .step import evaluate, update_parameter
 from .vectors import Closure
@@ -20,10 +21,12 @@ from .vectors import Closure
 class Memoryless(GroupOptimizer[Formulas]):
     """An optimizer without memory.
 
-    One step is theta <- theta - lr (F + M), with everything at the present theta.
+    One step is theta <- theta - lr F_straight, with everything at the present theta: the
+    update of the optimizer on a past that is a straight line, F + M to first order in lr
+    and bounded as the optimizer is. ``history="expansion"`` is theta - lr (F + M).
     ``step(closure)`` takes a closure that returns the loss and does not call backward.
     The groups may differ in every argument. Each counts its own updates n, from 0, also
-    one that joins later; its present lr stands for that of its past steps. With
+    one that joins later; the rates that a scheduler gave it enter with its past steps. With
     ``limit=True`` the coefficients are those of n -> infinity. Beyond order 1 the groups may differ in lr alone.
 
     ``hvp`` is how the Hessian-vector product is made:
@@ -71,10 +74,11 @@ class Memoryless(GroupOptimizer[Formulas]):
         super().__init__(formulas, params, arguments, settings)
 
     @torch.no_grad()
-    def step(self, closure: Closure) -> Tensor:  # type: ignore[override]
+    def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""
-        if closure is None:
-            raise ValueError("step needs a closure that returns the loss")
+        if asks_for_state(closure, self._watched, self.param_groups):
+            return None  # there is no state to make
+        closure = closure_of(closure, self._watched)
         resources, formulas = self.resources(), self.formulas
         if isinstance(formulas, HigherOrder):
             return higher_step(formulas, self.param_groups, closure, resources)
@@ -89,5 +93,6 @@ class Memoryless(GroupOptimizer[Formulas]):
             for place, g in enumerate(part.gradients):
                 if g is not None:
                     update_parameter(part, place, g)
-            part.group["n"] += any(g is not None for g in part.gradients)
+            if any(g is not None for g in part.gradients):
+                part.note_step()
         return loss

@@ -9,7 +9,9 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from .formulas import Formulas, Group, HigherOrder
+from .formulas import FirstOrder, Formulas, Group, HigherOrder
+from .lines import check_history
+from .loops import Watched
 from .products import Hvp, check_hvp
 from .sharding import is_sharded
 from .step import Resources
@@ -26,6 +28,7 @@ class Settings:
     max_norm: float | None = None
     process_group: Any = None
     module: Any = None
+    history: str = "straight"
     functions: Mapping[str, Callable[..., Tensor] | None] = field(default_factory=dict)
 
 
@@ -35,6 +38,7 @@ Given = TypeVar("Given", bound=Formulas)
 class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     """An optimizer whose groups may differ; ``arguments`` are lr and those that the formulas name."""
 
+    _watched: Watched | None = None
     _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module")
 
     def __init__(
@@ -50,7 +54,7 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         self.max_norm = settings.max_norm
         self.process_group = settings.process_group
         self.module = settings.module
-        own = {"maximize": settings.maximize, "limit": settings.limit, "n": 0}
+        own = {"maximize": settings.maximize, "limit": settings.limit, "history": settings.history, "n": 0}
         super().__init__(params, {**arguments, **own})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,6 +83,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if not float(group["lr"]) >= 0:
             raise ValueError(f"lr = {group['lr']!r} is negative")
         self.formulas.check_values(group)
+        if isinstance(self.formulas, FirstOrder):
+            check_history(group, self.formulas)
         for p in group["params"]:
             if not p.is_floating_point():
                 raise TypeError(f"parameters have to be real numbers, not {p.dtype}")
@@ -87,6 +93,16 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if self.module is None and any(is_sharded(p) for p in group["params"]):
             words = "a parameter is a DTensor; after fully_shard give module=model"
             raise TypeError(words)
+
+    def watch(self, model: torch.nn.Module, loss: Callable[[Any], Tensor]) -> None:
+        """For loops that call ``step()`` without a closure: the last forward pass of the model is evaluated again.
+
+        ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  With gradients accumulated over
+        several passes, the last one stands for all.
+        """
+        if self._watched is not None:
+            self._watched.released()
+        self._watched = Watched(model, loss)
 
     def resources(self) -> Resources:
         """With what a step is computed."""
@@ -121,6 +137,8 @@ class Along:
 
 def check_higher(formulas: HigherOrder, settings: Settings) -> None:
     """Beyond order 1 there is one way to make derivatives, and no bound of the gradient."""
+    if settings.history != "expansion":
+        raise ValueError(f'order {formulas.order} is an expansion; use history="expansion"')
     if settings.hvp != "double-backward":
         raise ValueError(f'order {formulas.order} is computed with hvp="double-backward" alone')
     if settings.max_norm is not None:

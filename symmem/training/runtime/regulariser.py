@@ -66,7 +66,7 @@ def _total(
     for row, weight in weights.items():
         for number, *scalars in past[row]:
             density = formulas.density(*point, *scalars, *part.values)
-            found += weight * part.lr * number * float(density.sum(dtype=torch.float64))
+            found += weight * part.unit * number * float(density.sum(dtype=torch.float64))
     return found
 
 
@@ -81,7 +81,7 @@ def _share_of_loss(formulas: Regulariser, part: Part, past: Past, weights: Mappi
     total = 0.0
     for row, weight in weights.items():
         for number, *scalars in past[row]:
-            total += weight * part.lr * number * formulas.share_of_loss(*scalars, *part.values)
+            total += weight * part.unit * number * formulas.share_of_loss(*scalars, *part.values)
     return total
 
 

@@ -2,7 +2,9 @@
 
 In its memory with decay beta a group i that has made n_i updates has the displacement S, which on group j is
 
-    lr_j sum_s w(s) F_j^(s),     w(s) = sum_{k = n_j - s .. n_i} beta^k,     max(0, n_j - n_i) <= s < n_j.
+    sum_s w(s) lr_j(s) F_j^(s),     w(s) = sum_{k = n_j - s .. n_i} beta^k,     max(0, n_j - n_i) <= s < n_j,
+
+with the rates lr_j(s) that the group had, in units of the present one (:mod:`.rates`).
 
 Example: beta = 1/2, n_i = n_j = 2: the newest step s = 1 weighs 1/2 + 1/4, the oldest s = 0 weighs 1/4.  A table has
 one row for each past step, with the columns weight, scalars of F; steps of the same F are one row.
@@ -18,9 +20,8 @@ from torch import Tensor
 
 from .formulas import Memory
 from .groups import Part, Share, step_of
+from .rates import counted, past_rates
 
-TOLERANCE_BITS = 60
-"""Steps that weigh less than 2^-60 of the newest are left out."""
 Row = list[Tensor]
 """What each group puts into the displacement of one product: a table for each."""
 
@@ -70,11 +71,14 @@ def remembered(decay: float, receiver: float, sender: Part) -> Tensor:
     memory = sender.formulas.memory
     assert memory is not None
     rate = math.log(decay) if decay > 0 else -math.inf
-    count = math.floor(min(receiver, sender.n, -TOLERANCE_BITS * math.log(2) / rate))
+    count = counted(decay, min(receiver, sender.n))
     if count == 0:
         return _table([])
     ago = torch.arange(1, count + 1, dtype=torch.float64)
     weights = -torch.exp(rate * ago) * torch.expm1(rate * (receiver + 1 - ago)) / (1 - decay)
+    weights = weights * past_rates(sender.group, ago)
+    if not weights.any():
+        return _table([])
     if memory.past_scalars is None:
         # F does not depend on the step: one row stands for the whole sum.
         return _table([weights.sum()[None]])

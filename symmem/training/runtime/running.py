@@ -129,14 +129,21 @@ def take_in(x: Tensor, decay: float, unit: float, value: Tensor) -> None:
 
 
 def add_correction(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
-    """out += factor * M, from what the part remembers; nothing where it remembers nothing."""
-    formulas = part.formulas
-    if formulas.memory is None or not part.memories:
+    """out += factor * M, or factor * (F_straight - F), from what the part remembers; nothing where that is nothing."""
+    formulas, memory = part.formulas, part.formulas.memory
+    if memory is None or not part.memories:
         return
     vectors = [at.theta, at.g, *part.remembered_at(at.index, at.theta)]
-    scales = [memory.scale for memory in part.memories]
-    given = (*at.functions, *scales, *part.scalars, *part.values)
-    accumulate(out, factor, formulas.memory.correction, vectors, given, is_entrywise=formulas.is_entrywise)
+    scales = [each.scale for each in part.memories]
+    numbers, entrywise = (*part.scalars, *part.values), formulas.is_entrywise
+    if part.on_line and memory.on_line is not None:
+        given = (*at.functions, *scales, *part.line_numbers, *numbers)
+        accumulate(out, factor, memory.on_line, vectors, given, is_entrywise=entrywise)
+        frozen = (*at.functions, *numbers)
+        accumulate(out, -factor, formulas.plain, vectors[:2], frozen, is_entrywise=entrywise)
+    else:
+        given = (*at.functions, *scales, *numbers)
+        accumulate(out, factor, memory.correction, vectors, given, is_entrywise=entrywise)
 
 
 def check_torch_options(group: Group, formulas: FirstOrder) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from .clipping import Clipped
 from .groups import Part, Product
 from .processes import OneProcess
-from .products import Hvp, evaluation_by
+from .products import Hvp, check_hooks, evaluation_by
 from .remembered import Row, planned
 from .sharding import is_sharded, local
 from .vectors import Closure, Vectors, accumulate, widened
@@ -34,6 +34,8 @@ def evaluate(
     """The loss; the parts get their gradients, the receivers what they remember."""
     processes = resources.processes
     rows, shares = planned(receivers, parts)
+    if rows:
+        check_hooks([p for part in parts for p in part.owned], resources.hvp)
     with processes.opened([p for part in parts for p in part.owned]) as points:
         evaluation = evaluation_by(resources.hvp, products=bool(rows))(closure, points, processes)
         loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)
@@ -81,12 +83,12 @@ def contribution(part: Part, table: Tensor) -> Vectors:
     formulas = part.formulas
     for place, theta in enumerate(part.parameters):
         g, total = part.gradients[place], None
-        if g is not None and formulas.memory is not None and part.lr != 0 and table.numel():
+        if g is not None and formulas.memory is not None and part.unit != 0 and table.numel():
             point = widened(theta, g)
             total = torch.zeros_like(point[0])
             for weight, *scalars in table.tolist():
                 given = (*part.functions[place], *scalars, *part.values)
-                factor = part.lr * weight
+                factor = part.unit * weight
                 accumulate(
                     total, factor, formulas.memory.past, point, given, is_entrywise=formulas.is_entrywise
                 )
@@ -95,15 +97,18 @@ def contribution(part: Part, table: Tensor) -> Vectors:
 
 
 def update_parameter(part: Part, place: int, gradient: Tensor) -> None:
-    """theta <- theta - lr (F + M) for one tensor, in place."""
+    """theta <- theta - lr (F + M), or on the straight-line history, for one tensor, in place."""
     formulas, functions, parameter = part.formulas, part.functions[place], part.parameters[place]
     theta, g = widened(parameter, gradient)
-    formula, vectors, scales = formulas.plain, [theta, g], []
-    if formulas.memory is not None and part.memories:
-        shared = len({memory.row for memory in part.memories}) == 1
-        formula = formulas.memory.shared if shared else formulas.memory.corrected
+    formula, vectors, scales = formulas.plain, [theta, g], list[float]()
+    memory = formulas.memory
+    if memory is not None and part.memories:
+        scales = [each.scale for each in part.memories]
+        shared = len({each.row for each in part.memories}) == 1 and not part.on_line
+        formula = memory.shared if shared else memory.corrected
+        if part.on_line and memory.on_line is not None:
+            formula, scales = memory.on_line, [*scales, *part.line_numbers]
         vectors += part.remembered_at(place, theta, shared=shared)
-        scales = [memory.scale for memory in part.memories]
     given = (*functions, *scales, *part.scalars, *part.values)
     accumulate(theta, -part.lr, formula, vectors, given, is_entrywise=formulas.is_entrywise)
     if theta is not parameter:

@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 from .formulas import FirstOrder, Group
+from .loops import asks_for_state, closure_of
 from .optimizer import GroupOptimizer, Settings
+from .rates import note_rate
 from .running import (
     Place,
     RunningPart,
@@ -42,7 +44,9 @@ class WithMemory(GroupOptimizer[FirstOrder]):
     One step is theta <- theta - lr (Phi(m) + strength M). Phi(m) is the update of
     the optimizer from its memory m, and M what this memory adds, to first order in
     lr, to the update F of a constant history. strength = 0 is the optimizer itself, -1
-    takes the effect of memory away to first order, +1 doubles it.
+    takes the effect of memory away to first order, +1 doubles it. M is F_straight - F, of
+    the straight-line history, at the present gradient; the M of ``history="expansion"``
+    divides by small gradients, and can be far larger than the update.
     ``target`` gives parameters other values: strength (M(target) - M) is added, so that
     with strength = 1, its default then, memory acts as with those values. The update F
     must not depend on them.
@@ -108,10 +112,12 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         super().load_state_dict({**state_dict, "param_groups": groups})
 
     @torch.no_grad()
-    def step(self, closure: Closure) -> Tensor:  # type: ignore[override]
+    def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""
-        if closure is None:
-            raise ValueError("step needs a closure that returns the loss")
+        if asks_for_state(closure, self._watched, self.param_groups):
+            self._empty_state()
+            return None
+        closure = closure_of(closure, self._watched)
         parts = running_parts(self.formulas, self.param_groups, self.state)
         terms = [terms_of(part) for part in parts]
         receivers = [receiver for each in terms for receiver, _ in each]
@@ -122,7 +128,17 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                     _advance(part, place, g, mine, self.state[part.owned[place]])
         for group in self.param_groups:
             group["n"] += 1
+            one = RunningPart(self.formulas, group, (), 0)
+            note_rate(group, [*one.decays, *one.aimed(group["target"] or {}).decays])
         return loss
+
+    def _empty_state(self) -> None:
+        """The state of an optimizer that has made no update, for what is loaded into it."""
+        for part in running_parts(self.formulas, self.param_groups, self.state):
+            for parameter in part.owned:
+                sums = running_sums(self.state[parameter], parameter, self.formulas)
+                self.state[parameter].update(zip(self.formulas.running.states, sums, strict=True))
+                self.state[parameter].setdefault("step", torch.tensor(0.0))
 
 
 Terms = list[tuple[RunningPart, float]]

@@ -44,9 +44,8 @@ def _derivatives(closure: Any, points: _Tensors, hvp: Any) -> tuple[Any, ...]:
 
 def _backward_again(first: _Tensors, points: _Tensors, along: _Tensors) -> _Tensors:
     """A second backward pass, through the graph of the gradient."""
-    pairs = [(g, v) for g, v in zip(first, along, strict=True) if g is not None]
-    used = [(g, v) for g, v in pairs if g.requires_grad]
-    outputs, vectors = ([pair[k] for pair in used] for k in (0, 1))
+    used = [k for k, g in enumerate(first) if g is not None and g.requires_grad]
+    outputs, vectors = [first[k] for k in used], [along[k] for k in used]
     advice = 'cannot be differentiated twice; use hvp="central-difference"'
     waiting, seen = [g.grad_fn for g in outputs], set()
     while waiting:

@@ -13,6 +13,10 @@ _HAS_PATHS = False
 """Whether a formula needs displacements beside their products with the Hessian."""
 
 
+_LINES = ((1, False),)
+"""For each memory the highest power of the lag in it, and whether a sum over the lags is taken."""
+
+
 def _check(n: int | None, beta: float) -> None:
     if not 0 <= beta < 1:
         raise ValueError(f"beta = {beta!r} is outside [0, 1)")
@@ -49,6 +53,8 @@ def _past_scalars(n: Any, beta: float) -> list[Any]:
     return [(1 if n is None else 1 - beta ** (n + 1)) / (1 - beta)]
 
 
+_UPDATES = {"straight": _corrected, "expansion": _corrected}
+"""Linear: the expansion is the update on the straight line."""
 _ORDER = 2
 _HAS_FINITE, _HAS_LIMIT = True, True
 

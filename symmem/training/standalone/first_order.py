@@ -12,8 +12,9 @@ from torch import Tensor
 from symmem.training.standalone.derivatives import _derivatives
 from symmem.training.standalone.example import (
     _HAS_PATHS,
+    _LINES,
+    _UPDATES,
     _check,
-    _corrected,
     _decays,
     _past,
     _scalars,
@@ -21,20 +22,18 @@ from symmem.training.standalone.example import (
 )
 from symmem.training.standalone.tables import _linear as _table
 
-__all__ = ["_Memoryless", "_factor", "_planned", "_remembered", "_widened"]
+__all__ = ["_Memoryless", "_count", "_factor", "_numbers", "_planned", "_remembered", "_widened"]
 
 _Group = dict[str, Any]
 _Row = dict[int, Tensor]
 
 
 class _Memoryless(torch.optim.Optimizer):
-    """One process, and groups that may differ."""
-
     def __init__(self, params: Any, given: _Group, hvp: Any, *functions: Any) -> None:
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
         self.hvp, self.functions = hvp, functions
-        super().__init__(params, {**given, "n": 0})
+        super().__init__(params, {**given, "n": 0, "_rates": []})
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"hvp": self.hvp, "functions": self.functions}
@@ -48,6 +47,8 @@ class _Memoryless(torch.optim.Optimizer):
                 raise ValueError(f"lr = {group['lr']!r} is negative")
             if not all(p.is_floating_point() for p in group["params"]):
                 raise TypeError("parameters have to be real numbers")
+            if group["history"] not in _UPDATES:
+                raise ValueError(f"history is one of: {', '.join(_UPDATES)}")
             _check(None, *_values(group))
             _scalars(None if group["limit"] else 0, *_values(group))
         except (TypeError, ValueError):
@@ -67,35 +68,50 @@ class _Memoryless(torch.optim.Optimizer):
         points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
+        numbers = {id(group): (*self.functions, *_numbers(group)) for group in groups}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
-                own, zero = shares[id(group)], torch.zeros_like(p)
-                vectors = [a * products[row][place] if a else zero for row, a in own]
-                vectors = [signs[place] * vector for vector in vectors]
+                own, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
+                vectors = [s * a * products[k][place] if a else zero for k, a in own]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                values = _values(group)
-                scalars = _scalars(None if group["limit"] else group["n"], *values)
-                theta, *given = _widened(p, g, *vectors)
-                update = _corrected(theta, *given, *self.functions, *scalars, *values)
-                p.copy_(theta - float(group["lr"]) * update)
-        for group in groups:
-            group["n"] += any(g is not None for each, _, g in points if each is group)
+                given = (*_widened(p, g, *vectors), *numbers[id(group)])
+                p.copy_(p - float(group["lr"]) * _UPDATES[group["history"]](*given))
+        for group in {id(x): x for x, _, g in points if g is not None}.values():
+            past, lr = group["_rates"], float(group["lr"])
+            group["_rates"] = past if past == [lr] else [*past, lr][-(2**19) :]
+            group["n"] += 1
         return loss
 
     def _path(self, group: _Group, p: Tensor, g: Any, row: _Row) -> Tensor:
-        """lr times the sum of weight * F over the past steps of one tensor."""
+        """The sum of weight * F over the past steps of one tensor, in units of lr."""
         total, values = torch.zeros_like(p), _values(group)
         for weight, *scalars in [] if g is None else row[id(group)].tolist():
             past = _past(*_widened(p, g), *self.functions, *scalars, *values)
-            total += (float(group["lr"]) * weight * past).to(p.dtype)
+            total += ((float(group["lr"]) or 1.0) * weight * past).to(p.dtype)
         return total
 
 
+def _numbers(group: _Group) -> list[float]:
+    """Those of the memories as lines (m_p / m_1^p, m_p = sum k^p decay^k), of n, of F."""
+    n, values = math.inf if group["limit"] else group["n"], _values(group)
+    found: list[float] = []
+    for decay, (power, summed) in zip(_decays(*values), _LINES, strict=True):
+        ago = torch.arange(1, _count(decay, n) + 1, dtype=torch.float64)
+        sums = [float((ago**p * decay**ago).sum()) for p in range(1, power + 1)]
+        first = sums[0] or math.inf
+        found += [each / first**p for p, each in enumerate(sums[1:], start=2)]
+        found += [1 / first, len(ago)] if summed else []
+    return [*found, *_scalars(None if group["limit"] else int(n), *values), *values]
+
+
+def _count(decay: float, n: float) -> int:
+    """How many past steps count: those that weigh 2**-60 of the newest, or more."""
+    return int(min(n, -60 * math.log(2) / math.log(decay))) if decay > 0 else 0
+
+
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
-    """Rows, one for each Hessian product: a table of past steps (weight, scalars of F) by
-    group; and shares, the place and factor of each memory: multiples share a product.
-    """
+    """Rows of tables, one for each Hessian product; row and factor of each memory."""
     rows: list[_Row] = []
     shares: dict[int, list[Any]] = {id(group): [] for group in groups}
     for group in groups:
@@ -121,14 +137,16 @@ def _factor(row: _Row, other: _Row) -> float:
 
 
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
-    """Weights sum_{k=n_j-s..n_i} decay^k of a sender's past steps s, cut at 2**-60."""
+    """Weights lr_s/lr sum_{k=n_j-s..n_i} decay^k of a sender's past steps, cut at 2**-60."""
     own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
-    rate = math.log(decay) if decay > 0 else -math.inf
-    count = math.floor(min(n, own, -60 * math.log(2) / rate))
+    rate, count = math.log(decay or 0.5), _count(decay, min(n, own))
     ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
     weights = -torch.exp(rate * ago) * torch.expm1(rate * (own + 1 - ago))
+    past = torch.tensor(sender["_rates"] or [float(sender["lr"])], dtype=torch.float64)
+    past = past[(len(past) - ago.long()).clamp(min=0)]
+    weights *= past / ((float(sender["lr"]) or 1.0) * (1 - decay))
     steps = None if math.isinf(n) else n - ago
-    table = _table(weights / (1 - decay), steps, _values(sender))
+    table = _table(weights, steps, _values(sender))
     return table if count else table[:0]
 
 

@@ -9,11 +9,15 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "_Product",
     "_added",
     "_array",
+    "_complete",
     "_like",
     "_of_tensor",
     "_oldest",
+    "_shortfall",
+    "_shortfalls",
     "_steps",
     "_sum_tensors",
     "_written",
@@ -74,3 +78,36 @@ def _oldest(first: int, stop: int, decay: float) -> int:
     if decay <= 0.0:
         return stop
     return max(first, stop - math.ceil(-60.0 * math.log(2.0) / math.log(decay)))
+
+
+def _complete(m: float, *nodes: Any) -> float:
+    """The sum of all products of m nodes, by a triangular matrix: nothing cancels."""
+    span, power = range(len(nodes)), 0
+    t = {(i, j): float(i == j) for j in span for i in span[: j + 1]}
+    for b in map(int, f"{int(m) + len(nodes) - 1:b}"):
+        s = {(i, j): sum(t[i, k] * t[k, j] for k in span[i : j + 1]) for i, j in t}
+        t = {(i, j): s[i, j] * nodes[j] ** b + b * s.get((i, j - 1), 0) for i, j in s}
+        power = 2 * power + b
+        t |= {(i, i): node**power for i, node in enumerate(nodes)}
+    return t[0, span[-1]]
+
+
+class _Product:
+    """A product of decays: its power is taken factor by factor, and keeps its digits."""
+
+    def __init__(self, *factors: float) -> None:
+        self.factors = factors
+
+    def __pow__(self, k: int) -> float:
+        return math.prod(x**k for x in self.factors)
+
+
+def _shortfall(x: float, k: float) -> float:
+    """1 - x**k, without cancellation."""
+    return -math.expm1(k * math.log(x)) if x > 0 else 1 - x**k
+
+
+def _shortfalls(x: float, k: Any) -> Tensor:
+    """The same for many k."""
+    k = torch.as_tensor(k, dtype=torch.float64)
+    return -torch.expm1(k * math.log(x)) if x > 0 else 1 - x**k

@@ -1,0 +1,85 @@
+"""The pieces of work of the sweeps: what is said of one optimizer, as plain data."""
+
+from __future__ import annotations
+
+from sympy import Symbol
+
+from symmem.algebra.results import Missing
+from symmem.checks.sweeps import Row, Values
+from symmem.checks.verify import verify
+from symmem.declaration.loading import load
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.derivation import derive
+from symmem.derivation.gradient_map_loss import GradientMapLoss
+from symmem.derivation.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.small_steps import largest_step
+from symmem.derivation.verdicts import ModifiedLoss
+from symmem.documents.columns import Style
+from symmem.documents.text_writer import TextWriter
+from symmem.errors import SymmemError
+from symmem.verification.values import longest_decay
+from symmem.work import budget
+
+SECONDS = 120.0
+"""CPU time of one piece of work."""
+
+
+def sign_row(name: str, values: Values) -> Row:
+    """Whether memory penalises large gradients at these parameters, by how much, and for which h the number means it.
+
+    ``sign`` and ``factor``: of the modified loss behind a factor P; ``map_sign`` and ``map_factor``: of the loss inside
+    the gradient map.  ``bound`` is 1 - beta for the longest memory, or less where the expansion asks for it: the
+    numbers hold for h << bound.
+    """
+    row = _begun(name, values)
+    try:
+        with budget(SECONDS):
+            optimizer = load(name)
+            return row | _signs(optimizer.with_values(dict(values)) if values else optimizer)
+    except SymmemError as error:
+        return row | {"error": str(error)}
+
+
+def _signs(optimizer: Optimizer) -> Row:
+    derivation = derive(optimizer)
+    loss, inside = derivation.modified_loss, derivation.gradient_map_loss
+    method = derivation.method
+    behind = regularisation(method, loss) if isinstance(loss, ModifiedLoss) else None
+    regime = str(loss.regime) if isinstance(loss, ModifiedLoss) else None
+    found = {"regime": regime, **_side("", behind, optimizer)}
+    if isinstance(inside, GradientMapLoss):
+        whole = ModifiedLoss(inside.potential, inside.potential)
+        found |= _side("map_", regularisation(method, whole), optimizer)
+    small, memory = largest_step(method), 1 - longest_decay(optimizer, dict(optimizer.defaults))
+    found["bound"] = memory if small is None else min(memory, small)
+    if isinstance(derivation.limit, Missing):
+        found["error"] = "".join(map(str, derivation.limit.reason.parts))
+    return found
+
+
+def _side(prefix: str, found: Regularisation | None, optimizer: Optimizer) -> Row:
+    if found is None:
+        return {f"{prefix}sign": None, f"{prefix}factor": None, f"{prefix}norm": None}
+    value = found.factor.xreplace({Symbol(name): number for name, number in optimizer.defaults.items()})
+    norm = {"sympy": str(found.norm)}
+    for form, unicode in (("text", True), ("ascii", False)):
+        norm[form] = TextWriter.of(optimizer, Style(unicode=unicode)).flat(found.norm)
+    return {f"{prefix}sign": found.sign, f"{prefix}factor": float(value), f"{prefix}norm": norm}
+
+
+def verify_row(name: str, values: Values) -> Row:
+    """Whether every claim holds, the worst error of the formulas, and the orders of error."""
+    row = _begun(name, values)
+    try:
+        with budget(SECONDS):
+            optimizer = load(name)
+            found = verify(optimizer.with_values(dict(values)) if values else optimizer)
+    except SymmemError as error:
+        return row | {"holds": False, "error": str(error)}
+    worst = max((claim.error for claim in found.claims), default=None)
+    orders = {f"{each.counted}, {each.direction}": each.slope for each in found.orders}
+    return row | {"holds": found.holds, "claims": len(found.claims), "worst": worst, "orders": orders}
+
+
+def _begun(name: str, values: Values) -> Row:
+    return {"name": name, "values": dict(values)}

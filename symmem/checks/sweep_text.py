@@ -1,0 +1,61 @@
+"""Rows of a sweep as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symmem.checks.sweeps import Row
+from symmem.documents.columns import Style, table, wrapped
+
+SIGNS = ("rewards", "neither", "penalises")
+
+
+def sign_text(rows: Sequence[Row], style: Style) -> str:
+    """The sign table: what memory does to large gradients, with its condition on h beside every number."""
+    heads = ["optimizer", "memory", "c R", "inside the map", "c R", "for"]
+    cells = [heads]
+    for row in rows:
+        bound = row.get("bound")
+        condition = "" if bound is None else f"h << {bound:.3g}"
+        cells.append([_name(row), *_side(row, "", style), *_side(row, "map_", style), condition])
+    lines = [style.plain(line) for line in table(cells, "")]
+    told = [
+        "penalises, rewards: the modified loss is L + h c R, with R a norm of the gradient, c > 0 or c < 0, at the "
+        "parameters of the row, as the small numbers such as eps go to 0; neither: memory leaves the loss as it is; "
+        "a blank: no modified loss of this form is known.",
+        "inside the map: the same for the loss inside the gradient map of the update (mathematics.md section 11).",
+        "Every number is that of the first order in h and means something for h/(1 - beta) << 1 alone, with beta of "
+        "the longest memory: the last column, which asks for less where a second moment vanishes on a constant past.",
+    ]
+    for sentence in told:
+        lines += ["", *wrapped(sentence, style.width, "", "")]
+    return "\n".join(lines) + "\n"
+
+
+def _side(row: Row, prefix: str, style: Style) -> list[str]:
+    sign, factor, norm = (row.get(f"{prefix}{part}") for part in ("sign", "factor", "norm"))
+    if sign is None or norm is None:
+        return ["", ""]
+    return [SIGNS[sign + 1], f"{factor:.4g} {norm['text' if style.unicode else 'ascii']}" if sign else ""]
+
+
+def _name(row: Row) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in row["values"].items())
+    return row["name"] + (f" ({values})" if values else "")
+
+
+def verify_text(rows: Sequence[Row], style: Style) -> str:
+    """One line for each optimizer; those that fail say so."""
+    cells = [["optimizer", "claims", "worst error", "orders", ""]]
+    for row in rows:
+        slopes = ["exact" if slope is None else f"{slope:.2f}" for slope in row.get("orders", {}).values()]
+        worst = "" if row.get("worst") is None else f"{row['worst']:.0e}"
+        verdict = "" if row["holds"] else "WRONG"
+        cells.append([_name(row), str(row.get("claims", "")), worst, " ".join(slopes), verdict])
+    lines = [style.plain(line) for line in table(cells, "")]
+    for row in rows:
+        if "error" in row:
+            lines += wrapped(style.plain(f"{_name(row)}: {row['error']}"), style.width, "", "  ")
+    wrong = sum(not row["holds"] for row in rows)
+    verdict = f"{wrong} of {len(rows)} fail." if wrong else f"All {len(rows)} hold."
+    return "\n".join([*lines, "", verdict]) + "\n"

@@ -1,0 +1,107 @@
+"""Sweeps: one piece of work for every optimizer and every point of a grid, on any executor, and on where it was.
+
+A piece of work is a function of a name and of values for parameters to a row, which is plain data.  It may run in
+another process or on another machine: any ``concurrent.futures.Executor`` takes it, Dask's or MPI's too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from symmem import __version__
+from symmem.errors import SymmemError, quote
+from symmem.output.files import write_whole
+
+Row = dict[str, Any]
+Values = tuple[tuple[str, str], ...]
+"""Parameters and their numbers, as text: exact, and plain data."""
+Work = Callable[[str, Values], Row]
+KIND = "symmem sweep"
+
+
+@dataclass(frozen=True)
+class Task:
+    """An optimizer, by its name in the zoo or its path, and the values that are put in."""
+
+    name: str
+    values: Values = ()
+
+    @property
+    def key(self) -> str:
+        """What names the task in a results file."""
+        return " ".join([self.name, *(f"{name}={value}" for name, value in self.values)])
+
+
+def tasks(
+    names: Iterable[str], grid: Mapping[str, Sequence[str]], known: Callable[[str], Iterable[str]]
+) -> list[Task]:
+    """Every name at every point of the grid; of the grid, the parameters that the optimizer has (``known``)."""
+    found = []
+    for name in names:
+        axes = [parameter for parameter in grid if parameter in known(name)] if grid else []
+        for point in product(*(grid[axis] for axis in axes)):
+            found.append(Task(name, tuple(zip(axes, point, strict=True))))
+    return found
+
+
+def sweep(
+    work: Work,
+    todo: Sequence[Task],
+    executor: Executor | None = None,
+    *,
+    results: str | None = None,
+    told: Callable[[str], None] = lambda _: None,
+) -> list[Row]:
+    """The rows of all tasks, in their order; ``results`` is a file that keeps what is done, written whole each time."""
+    title = work.__name__
+    done = {} if results is None else _done(results, title)
+    left = [task for task in todo if task.key not in done]
+
+    def keep(task: Task, row: Row) -> None:
+        done[task.key] = row
+        if results is not None:
+            write_whole(results, _text(title, done))
+        told(task.key)
+
+    if executor is None:
+        for task in left:
+            keep(task, work(task.name, task.values))
+    else:
+        futures = {executor.submit(work, task.name, task.values): task for task in left}
+        try:
+            for future in as_completed(futures):
+                keep(futures[future], future.result())
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+    return [done[task.key] for task in todo]
+
+
+def _text(title: str, rows: Mapping[str, Row]) -> str:
+    return json.dumps({"kind": KIND, "symmem": __version__, "work": title, "rows": rows}, indent=1) + "\n"
+
+
+def _done(path: str, title: str) -> dict[str, Row]:
+    """The rows of an earlier run of the same work; nothing where there is no file."""
+    if not Path(path).exists():
+        return {}
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != KIND or not isinstance(found.get("rows"), dict):
+        raise SymmemError(
+            f"--results {quote(path)}: the file is there and is no results file; choose another"
+        )
+    if found.get("work") != title or found.get("symmem") != __version__:
+        raise SymmemError(
+            f"--results {quote(path)}: of another sweep or another version; choose another file"
+        )
+    return dict(found["rows"])

@@ -1,0 +1,68 @@
+"""What ``compare --all`` and ``verify --all`` share: the whole zoo, on all cores, and on where it was."""
+
+# ruff: noqa: PLC0415  # a room is imported when its command runs: symmem -h needs no SymPy
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from symmem.cli.progress import bar
+
+if TYPE_CHECKING:
+    from symmem.checks.sweeps import Row, Work
+
+EVERY = click.option("--all", "every", is_flag=True, help="Sweep over the whole zoo.")
+JOBS = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    metavar="N",
+    help="Processes of a sweep.",
+)
+RESULTS = click.option(
+    "--results", metavar="FILE", help="Keep what a sweep has done in a file, and go on from there."
+)
+GRID = click.option(
+    "--grid",
+    "axes",
+    multiple=True,
+    metavar="PARAMETER=NUMBER,NUMBER...",
+    help="Sweep over values of a parameter; repeatable.",
+)
+
+
+def rows_of(work: Work, words: str, jobs: int, results: str | None, axes: tuple[str, ...] = ()) -> list[Row]:
+    """The rows of the whole zoo."""
+    from symmem.checks.sweeps import sweep, tasks
+    from symmem.declaration.catalogue import names
+
+    todo = tasks(names(), _grid(axes), _parameters())
+    with bar(words, len(todo)) as told:
+        if jobs == 1:
+            return sweep(work, todo, results=results, told=told)
+        from concurrent.futures import ProcessPoolExecutor
+
+        with ProcessPoolExecutor(jobs) as executor:
+            return sweep(work, todo, executor, results=results, told=told)
+
+
+def _parameters() -> Callable[[str], list[str]]:
+    from symmem.declaration.loading import load
+
+    return lambda name: [parameter.name for parameter in load(name).parameters]
+
+
+def _grid(axes: tuple[str, ...]) -> dict[str, list[str]]:
+    grid: dict[str, list[str]] = {}
+    for axis in axes:
+        name, equals, values = (part.strip() for part in axis.partition("="))
+        numbers = [value.strip() for value in values.split(",")]
+        if not (name and equals and all(numbers)):
+            raise click.UsageError(f"--grid {axis}: write PARAMETER=NUMBER,NUMBER, for example beta1=0.8,0.9")
+        grid[name] = numbers
+    return grid

@@ -1,0 +1,266 @@
+"""Numbers that depend on n, without the digits that their closed forms lose (mathematics.md section 14).
+
+A sum over the past adds positive numbers, and its closed form subtracts them: for beta = 1 - 1e-8 and n = 1 no digit of
+the mean lag of a bias-corrected average is left.  The sums are exponential polynomials in n, and :mod:`.chains` writes
+them by complete homogeneous polynomials h_m, which add again:
+
+    beta/(1 - beta) - (n+1) beta^(n+1)/(1 - beta^(n+1)) = beta (1 - beta) h_{n-1}(1, beta, beta) / (1 - beta^(n+1)),
+
+also where decays are equal or nearly so.  In the formulas stand the functions of :mod:`.decay_functions`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from sympy import Add, Expr, Integer, Mul, S, Symbol
+
+from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.exponential import ExponentialField
+from symmem.algebra.factored import irreducible_factors, numeric_factor
+from symmem.algebra.heads import HEADS
+from symmem.algebra.rational import Polynomial, Quotient, quotient
+from symmem.algebra.scalars import Scalars
+from symmem.program.chains import MOST_NODES, Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.program.coefficients import written
+from symmem.program.decay_functions import Complete, Shortfall, Whole
+from symmem.program.magnitude import Magnitudes, Rates
+
+
+@lru_cache(maxsize=128)  # several targets are written from one derivation
+def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
+    """The formula with every scalar that depends on n as a sum of one sign, where it is an exponential polynomial.
+
+    ``marks`` are symbols of the field that stand for 1 and tell sums apart.  In the sums that stay, and elsewhere,
+    ``1 - beta^k`` is written without its cancellation.
+    """
+    return _Stable(numbers, marks).expression(expression).xreplace(dict.fromkeys(marks, S.One))
+
+
+def without_cancellation(expression: Expr) -> Expr:
+    """``1 - x^e`` as a shortfall, everywhere in the expression; ``1 - x y`` as ``(1 - x) + x (1 - y)``."""
+    if not expression.args:
+        return expression
+    parts = [without_cancellation(part) for part in expression.args]
+    if not (isinstance(expression, Add) and len(parts) == 2 and S.One in parts):
+        return expression.func(*parts)
+    product = -next(part for part in parts if part != 1)
+    powers = [factor.as_base_exp() for factor in Mul.make_args(product)]
+    clear = all(not base.is_number and STEP != base != PAST for base, _ in powers)
+    if not clear or (len(powers) == 1 and not powers[0][1].free_symbols):
+        return expression.func(*parts)
+    return _distance(powers)
+
+
+def _distance(powers: list[tuple[Expr, Expr]]) -> Expr:
+    """``1 - prod base^exponent``."""
+    (base, exponent), *rest = powers
+    own = Whole(1 - base) if exponent == 1 else Shortfall(base, exponent)
+    return own + base**exponent * _distance(rest) if rest else own
+
+
+@dataclass(frozen=True)
+class _Stable:
+    """The walk through one formula."""
+
+    numbers: Scalars
+    marks: tuple[Symbol, ...]
+
+    def expression(self, expression: Expr) -> Expr:
+        """A vector or a number."""
+        if not expression.free_symbols & {*self.numbers.field.indices, *self.marks}:
+            return expression
+        if is_scalar(expression):
+            return self.scalar(expression)
+        if isinstance(expression, Mul):
+            scalars = [factor for factor in expression.args if is_scalar(factor) and self._belongs(factor)]
+            others = [factor for factor in expression.args if factor not in scalars]
+            return Mul(self.scalar(Mul(*scalars)), *(self.expression(factor) for factor in others))
+        head = HEADS.of(expression)
+        if head is not None and head.binds:
+            return without_cancellation(expression)
+        return HEADS.mapped(expression, self.expression)
+
+    def _belongs(self, factor: Expr) -> bool:
+        """Whether the factor of a product is taken with those that depend on n: parts of it may cancel there."""
+        return STEP in factor.free_symbols or self.numbers.field.read(factor) is not None
+
+    def scalar(self, scalar: Expr) -> Expr:
+        """A number: its sums one by one where each has one sign, else their pieces, else all, else its parts."""
+        pieces = self.numbers.pieces(scalar)
+        if pieces is not None:
+            whole = _joined(self._by_mark(pieces), self.numbers.field)
+            apart = self._by_mark(_joined(pieces, self.numbers.field))
+            short = whole if len(apart) > len(whole) and self._is_short(whole) else []
+            ways = [self._added(parts, exact=True) for parts in (short, apart) if parts]
+            found: list[Expr] = [way for way in ways if way is not None]
+            if found:
+                return min(found, key=lambda sum_: sum_.count_ops())
+            for parts, exact in ((self._by_mark(pieces), True), (whole, False)):
+                sum_ = self._added(parts, exact=exact)
+                if sum_ is not None:
+                    return sum_
+        head = HEADS.of(scalar)
+        if not scalar.args or (head is not None and head.binds):
+            return without_cancellation(scalar)
+        return without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        field = self.numbers.field
+        first = len(field.rationals.names) - len(field.constants)
+        return [first + field.constants.index(mark) for mark in self.marks]
+
+    def _by_mark(self, pieces: list[Quotient]) -> list[Quotient]:
+        """Every piece, once for each product of marks in its numerator."""
+        found = []
+        for piece in pieces:
+            rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+            for exponents, coefficient in piece.numerator.to_dict().items():
+                kept = tuple(0 if p in self._positions else e for p, e in enumerate(exponents))
+                rows.setdefault(tuple(exponents[p] for p in self._positions), {})[kept] = coefficient
+            field = self.numbers.field.rationals
+            found += [quotient(field.polynomial(row), piece.denominator) for row in rows.values()]
+        return found
+
+    def _added(self, parts: list[Quotient], *, exact: bool) -> Expr | None:
+        written = [_written(part, self.numbers, exact=exact) for part in parts]
+        return None if None in written else Add(*written)
+
+    def _is_short(self, parts: list[Quotient]) -> bool:
+        """Whether sums that were joined are no longer than one of one decay."""
+        return all(len(self.numbers.support(part)) < 2 for part in parts)
+
+
+def _joined(pieces: list[Quotient], field: ExponentialField) -> list[Quotient]:
+    """Those over the same function of n added up: parts of a sum over two decays may nearly cancel."""
+    groups: dict[str, Quotient] = {}
+    for piece in pieces:
+        key = str(_split(field, piece.denominator)[1])
+        groups[key] = groups[key] + piece if key in groups else piece
+    return [total for total in groups.values() if not total.is_zero()]
+
+
+def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None:
+    """The element as a quotient of sums; None where a sum is no exponential polynomial in n alone.
+
+    ``exact``: None also where no way of writing it has terms of one sign.
+    """
+    field, one = numbers.field, numbers.field.number(1)
+    if not element.depends_on(field.positions(STEP)):
+        return written(element, field)
+    plain, element = _without_plain(field, element)
+    fixed, moving = _split(field, element.denominator)
+    above = _sums(field, element.numerator, fixed, exact=exact)
+    below = _sums(field, moving, one.numerator, exact=exact)
+    if above is None or below is None:
+        return None
+    front, parts = one, [numbers.write(plain)]
+    for terms, power in (*above, *((terms, -power) for terms, power in below)):
+        content, rest = _with_content(terms, numbers)
+        front = front * content**power
+        parts.append(rest**power)
+    return Mul(written(front, field), *parts)
+
+
+def _without_plain(field: ExponentialField, element: Quotient) -> tuple[Quotient, Quotient]:
+    """The factors that depend on n and on no power, as ``2 n + 1``, and the rest."""
+    at, powers = field.index_position(STEP), field.power_positions(STEP)
+    plain = field.number(1)
+    for polynomial, sign in ((element.numerator, 1), (element.denominator, -1)):
+        for factor, power in irreducible_factors(polynomial)[1]:
+            degrees = factor.degrees()
+            if degrees[at] > 0 and not any(degrees[p] > 0 for p in powers):
+                plain = plain * quotient(factor, field.number(1).numerator) ** (sign * power)
+    return plain, element / plain
+
+
+Sums = list[tuple[list[Term], int]]
+"""Factors, each as terms that are added, with its power."""
+
+
+def _sums(
+    field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool
+) -> Sums | None:
+    """``polynomial / divisor`` as a product of sums: factor by factor where each is one of one sign, else whole."""
+    number, factors = irreducible_factors(polynomial)
+    one = field.number(1).numerator
+    # What is divided by is left to the longest factor: there it cancels.
+    factors.sort(key=lambda pair: (pair[1] == 1, len(pair[0])))
+    whole_powers = number == 1 and divisor == one
+    found: Sums = []
+    for place, (factor, power) in enumerate(factors, start=1):
+        if place < len(factors) or whole_powers:
+            terms = _terms(field, factor, one, exact=True)
+        else:
+            terms = _terms(field, factor * number, divisor, exact=True) if power == 1 else None
+        found += [] if terms is None else [(terms, power)]
+    if factors and len(found) == len(factors):
+        return found
+    whole = _terms(field, polynomial, divisor, exact=exact)
+    return None if whole is None else [(whole, 1)]
+
+
+def _split(field: ExponentialField, denominator: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """The factors that do not depend on n, and those that do."""
+    positions = field.positions(STEP)
+    content, factors = irreducible_factors(denominator)
+    fixed, moving = field.number(content).numerator, field.number(1).numerator
+    for factor, multiplicity in factors:
+        if any(factor.degrees()[position] > 0 for position in positions):
+            moving = moving * factor**multiplicity
+        else:
+            fixed = fixed * factor**multiplicity
+    return fixed, moving
+
+
+def _terms(
+    field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool
+) -> list[Term] | None:
+    """``polynomial / divisor`` as terms; None where another index or too many nodes occur."""
+    at, powers = field.index_position(STEP), field.power_positions(STEP)
+    others = [p for index in field.indices if index != STEP for p in field.positions(index)]
+    rows: dict[tuple[Rates, int], dict[tuple[int, ...], int]] = {}
+    for exponents, coefficient in polynomial.to_dict().items():
+        if any(exponents[p] for p in others):
+            return None
+        rates = tuple(int(exponents[p]) for p in powers)
+        kept = tuple(0 if p == at or p in powers else int(e) for p, e in enumerate(exponents))
+        rows.setdefault((rates, int(exponents[at])), {})[kept] = int(coefficient)
+    coefficients: Coefficients = {
+        place: quotient(field.rationals.polynomial(row), divisor) for place, row in rows.items()
+    }
+    whole = ExponentialPolynomial(coefficients, Magnitudes(field))
+    if sum(whole.nodes.values()) > MOST_NODES:
+        return None
+    found = one_signed(whole)
+    return found if found is not None or exact else least(whole)
+
+
+def _with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
+    """The common factor of the coefficients, and the sum without it."""
+    first = terms[0].coefficient
+    above, below = first.numerator, first.denominator
+    for term in terms[1:]:
+        above, below = above.gcd(term.coefficient.numerator), below.gcd(term.coefficient.denominator)
+    content = quotient(above, below)
+    if numeric_factor(first / content) < 0:
+        content = -content
+    parts = []
+    for term in terms:
+        part = written(term.coefficient / content, numbers.field) * _complete(numbers.field, term)
+        parts.append(Whole(part) if isinstance(part, Add) and len(terms) > 1 else part)
+    return content, Add(*parts)
+
+
+def _complete(field: ExponentialField, term: Term) -> Expr:
+    """``h_{n-k}`` of the nodes; of one node it is a power."""
+    nodes = [
+        tuple(base for base, rate in zip(field.bases, node, strict=True) for _ in range(rate)) or (S.One,)
+        for node in term.nodes
+    ]
+    order = STEP - Integer(term.shift)
+    if len(nodes) == 1 and term.shift == 0:
+        return Mul(*(factor**order for factor in nodes[0]))
+    return Complete.of(order, nodes)

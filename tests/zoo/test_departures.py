@@ -1,0 +1,68 @@
+"""What an entry says of the program that it is: in text and in LaTeX."""
+
+from __future__ import annotations
+
+import pytest
+from truth import load
+
+import symmem
+from symmem.declaration.implementation import SQUARE, Implementation
+from symmem.declaration.optimizer import Optimizer
+from symmem.documents.account import account_of
+from symmem.documents.paper.escaping import typeset
+from symmem.documents.paper.section import PARTS, paper_section
+from symmem.documents.program_named import program_sentences
+from symmem.errors import DeclarationError
+
+OWN = {"g": "grad", "beta": "0", "b": "1"}
+
+
+@pytest.mark.parametrize("name", ["adamw-torch", "lion", "gpa", "muon-torch"])
+def test_what_is_said_of_the_program(name: str) -> None:
+    derivation = symmem.derive(load(name))
+    text = " ".join(str(derivation).split())
+    paper = paper_section(account_of(derivation, parts=PARTS))
+    sentences = program_sentences(load(name))
+    assert len(sentences) == {"gpa": 0}.get(name, 1)
+    for sentence in sentences:
+        assert sentence in text
+        assert typeset(sentence) in paper
+
+
+def test_a_shape_is_a_departure_that_is_said() -> None:
+    assert program_sentences(load("muon-torch")) == (f"Unlike torch.optim.Muon: {SQUARE}.",)
+
+
+def test_arguments_follow_the_values() -> None:
+    put = load("adamw-torch").with_values(beta1="0.5").implementation
+    assert str(dict(put.arguments)["betas"]) == "(1/2, beta2)"
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"name": "SGD"}, "'SGD' is not a class of a library"),
+        ({"name": "a.b; import os"}, "is not a class of a library"),
+        ({"name": "own.py:Class"}, "is not a class of a library"),
+        ({"name": "torch.optim.SGD", "arguments": {"momentum": "beta"}}, "'beta' is not a parameter"),
+        (
+            {"name": "torch.optim.SGD", "arguments": {"momentum": "exec(1)"}},
+            "implementation: arguments: momentum",
+        ),
+        ({"name": "torch.optim.SGD", "option": {}}, "unknown key 'option'"),
+        ({"name": "torch.optim.SGD", "departures": "none"}, "is not a list of sentences"),
+        ({"name": "torch.optim.SGD", "departures": ["two\nlines"]}, "departures"),
+        ({"name": "torch.optim.SGD", "idle_steps": -1}, "idle_steps"),
+        ({"name": "torch.optim.SGD", "options": {"nesterov": 0.5}}, "options: nesterov"),
+    ],
+)
+def test_a_wrong_table_is_refused(table: dict[str, object], words: str) -> None:
+    with pytest.raises(DeclarationError) as error:
+        Optimizer("own", "m1", [OWN], implementation=table)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_record_is_taken_as_it_is() -> None:
+    own = Optimizer("own", "m1", [OWN], implementation=Implementation("torch.optim.SGD"))
+    assert own.implementation == Implementation("torch.optim.SGD")

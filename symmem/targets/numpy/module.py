@@ -59,6 +59,7 @@ def spelling(scope: Scope) -> Spelling:
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
     numbers = {name: f"{number}({arrays[name]})" for name in (*_FUNCTIONS, "Min", "Max")}
     numbers["Shortfall"] = "_shortfall({}, {})"
+    numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)
 
 

@@ -190,7 +190,9 @@ class PythonWriter:
                 *inner,
                 f"{result} = _added({self._name(loop.term)})",
             ]
-        start = "1.0" if loop.is_product else "0.0" if loop.is_scalar else "_zeros(theta)"
+        # A sum of matrices that are not like theta begins with its first term: it is never empty.
+        number = loop.is_scalar or loop.has_own_shape
+        start = "1.0" if loop.is_product else "0.0" if number else "_zeros(theta)"
         sign = "*" if loop.is_product else "+"
         body = [*self.block(loop.body), f"{result} = {result} {sign} {self._name(loop.term)}"]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"

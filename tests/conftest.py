@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 SLOW: dict[str, tuple[str, ...]] = {
+    "cli/test_cli_budget.py": ("high_order", "interrupt"),
     "cli/test_cli.py": ("heavyball", "error", "readme", "full"),
+    "derivation/test_cascades.py": ("finite_n", "adabelief"),
+    "derivation/test_gradient_map_loss.py": ("heavy ball", "denial"),
     "derivation/test_orders.py": ("heavyball", "gd"),
     "derivation/test_orders_slopes.py": (),
     "derivation/test_orders_truth.py": ("heavyball",),
@@ -19,10 +22,22 @@ SLOW: dict[str, tuple[str, ...]] = {
     "documents/test_paper_latex.py": ("adamw-1", "grouping"),
     "documents/test_typeset.py": ("adamw", "letters", "one_line"),
     "house/test_examples.py": (),
+    "house/test_fuzz.py": (),
     "house/test_wheel.py": (),
     "method/test_any_memory.py": (),
+    "method/test_kernels.py": (
+        "[geometric]",
+        "[delay 1]",
+        "[bias-corrected]",
+        "[equal decays]",
+        "[nesterov]",
+    ),
     "output/": ("whole", "full_disk", "planted", "confined", "FILE"),
+    "program/test_lowering.py": ("adamw-1", "heavyball"),
+    "targets/test_c_names.py": ("gcc",),
     "targets/test_emitted_loss.py": ("adamw",),
+    "targets/test_emitted_map_loss.py": ("numpy", "without"),
+    "targets/test_emitted_modules.py": ("adamw", "[1]"),
     "targets/test_emitted_values.py": ("adamw-1-numpy", "adamw-1-torch", "heavyball-2-jax"),
     "targets/test_injection.py": ("bibtex", "numpy", "refused", "torch_are", "html"),
     "targets/test_jax_module.py": ("bad_values",),
@@ -35,8 +50,8 @@ SLOW: dict[str, tuple[str, ...]] = {
     "training/": ("refus", "test_step[heavyball"),
     "verification/test_verification.py": (),
 }
-"""Files whose tests take longer than a few seconds together, or a folder of them; with the words in the names of
-those that are run by ``make quick`` all the same, so that every room is seen."""
+"""Files whose tests take more than some eight seconds of CPU time together, as measured test by test, or a folder of
+them; with the words in the names of those that are run by ``make quick`` all the same, so that every room is seen."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -30,8 +30,6 @@ MATMUL, TRANSPOSE, POLAR = Function("matmul"), Function("transpose"), Function("
 SUM_TENSORS = Function("sum_tensors")
 MATRIX_FUNCTIONS = ("polar", "newton_schulz", "inverse_root")
 """Those whose derivatives are heads of their own."""
-RESHAPING = ("matmul", "transpose", "inverse_root")
-"""Those whose value need not have the shape of theta."""
 OF_RESULTS = ("nuclear", "sum_tensors")
 """Those that stand in results and not in declarations."""
 

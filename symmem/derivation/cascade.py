@@ -21,6 +21,9 @@ from symmem.derivation.history import past_sum
 from symmem.derivation.paths import WAY, paths
 from symmem.method.method import Channel, Method
 
+NOW = Symbol("q0")
+"""The present step, where n is that at which a kernel is asked."""
+
 
 def cascade_contributions(method: Method) -> tuple[Expr, ...]:
     """``d_l Phi[delta_l(n)]`` over h, in parts."""
@@ -59,7 +62,7 @@ def _written_out(method: Method) -> tuple[Expr, ...]:
         moved = past.deviation(channel, STEP, 1)
         if moved != 0:
             change = derivative(method.phi, {channel.symbol: moved})
-            parts.append(substituted(change, past.point))
+            parts.append(substituted(change, past.point).xreplace({NOW: STEP}))
     return tuple(parts)
 
 
@@ -98,8 +101,8 @@ class _Past:
         if step == STEP:
             return S.Zero
         if STEP not in self._update.free_symbols:
-            return (STEP - step) * self._update
-        return Sum(self._update.xreplace({STEP: PAST}), (PAST, step, STEP - 1))
+            return (NOW - step) * self._update
+        return Sum(self._update.xreplace({STEP: PAST}), (PAST, step, NOW - 1))
 
     def _weighted(self, channel: Channel, step: Expr) -> Expr:
         """``sum_r c(step, step-r) way(r) = gain(step) way(step) + sum_{s<step} tail(step, s) F^(s)``."""

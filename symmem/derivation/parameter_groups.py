@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from sympy import Add, Expr, Mul, Symbol
+from sympy import Add, Expr, Mul, Product, Symbol
 
 from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, slot, split_scalar, terms_of
 from symmem.algebra.directional import derivative
@@ -28,6 +28,7 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Sentence, present
 from symmem.algebra.scalars import Scalars
+from symmem.algebra.where import where
 from symmem.derivation.gains import Gains, gains, scales
 from symmem.derivation.group_line import Line, group_line, line_of
 from symmem.derivation.history import past_terms
@@ -95,12 +96,16 @@ def without_group_form(method: Method) -> Missing | None:
     if method.is_cascade or any(c.kernel.has_memory and len(c.kernel.decays) != 1 for c in method.channels):
         words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
         return Missing(Sentence.of(f"{method.name}: {words}"))
+    if any(gain.has(where, Product) for gain in (*gains(method), *scales(method))):
+        words = "a branch or a product over steps in b has no form for all steps at once"
+        return Missing(Sentence.of(f"{method.name}: {words}"))
     return None
 
 
 @lru_cache(maxsize=64)
 def group_form(method: Method) -> GroupForm:
-    """The update of a parameter group of this method."""
+    """The update of a parameter group of this method; its rates are the scheduler's, not the declared ones."""
+    method = replace(method, rate=None)
     values, factors, scalars = _named_gains(method)
     memories = _memories(method)
     field = _field(method, scalars, memories)
@@ -138,7 +143,7 @@ def _changes(method: Method, factors: Gains, memory: Memory) -> list[Expr]:
 
 def with_rates(method: Method) -> Method:
     """``Phi -> RATES * Phi`` with h = 1: rates that differ between entries stand where they belong, at any order."""
-    return replace(method, phi=RATES * method.phi)
+    return replace(method, phi=RATES * method.phi, rate=None)
 
 
 def _without_cancellation(parts: list[Expr], field: Scalars) -> Expr:

@@ -20,6 +20,7 @@ from symmem.method.flattening import composed
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
 from symmem.records import record
+from symmem.work import checkpoint
 
 WAY = slot(0)
 """The direction in which the past lies."""
@@ -35,6 +36,7 @@ class Path:
 
 def paths(method: Method, channel: Channel) -> tuple[Path, ...]:
     """Every way in which the channel sees theta."""
+    checkpoint("the paths of a cascade")
     found = []
     own = derivative(channel.g, along(WAY))
     if own != 0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from sympy import Add, Expr, Integer, Max, Min, Sum, Symbol
+from sympy import Add, Expr, Integer, Max, Min, Sum, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.exponential import exponential_field
@@ -54,6 +54,8 @@ def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
     parts = [whole]
     for step in range(steps):
         early = (summand - settled).xreplace({r: Integer(step)})
+        if early.has(nan, zoo, oo):
+            return None  # the late form has a pole where it does not hold
         # n >= 0: the first step is always there.
         parts.append(early if step == 0 else early * reached(last - step))
     return Add(*parts)

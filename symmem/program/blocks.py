@@ -6,7 +6,7 @@ A block is the body of a routine or of a loop.  What does not depend on a loop i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sympy import Add, Expr, Mul, Number, Pow, Product, Sum, Symbol, cse, oo
@@ -27,7 +27,7 @@ from symmem.algebra.atoms import (
     potential_parts,
 )
 from symmem.algebra.heads import HEADS, labels_of, operands_of
-from symmem.algebra.tensor_heads import RESHAPING, is_of_tensors
+from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.algebra.where import where
 from symmem.derivation.step_scalars import MANY_STEPS
 from symmem.program.entrywise import entrywise
@@ -48,6 +48,10 @@ from symmem.program.statements import (
 )
 from symmem.work import checkpoint
 
+Shape = tuple[str, str]
+THETA_SHAPE: Shape = ("rows", "columns")
+"""``grad grad^T`` has the shape ``("rows", "rows")``."""
+
 
 @dataclass
 class Names:
@@ -56,9 +60,17 @@ class Names:
     vectors: set[Symbol] = field(default_factory=lambda: {THETA, GRAD})
     potentials: Mapping[str, str] = field(default_factory=dict)
     """Opaque function -> the name of the number whose gradient it is."""
-    shaped: set[Symbol] = field(default_factory=set)
-    """The vectors whose shape need not be that of theta."""
+    shapes: dict[Symbol, Shape | None] = field(default_factory=dict)
+    """Of vectors that may have another shape than theta; None for a number of each tensor."""
     _counts: Counter[str] = field(default_factory=Counter)
+
+    def shape(self, vector: Symbol) -> Shape | None:
+        """Its shape by the letters of that of theta."""
+        return self.shapes.get(vector, THETA_SHAPE)
+
+    def has_own_shape(self, vector: Symbol) -> bool:
+        """Whether it is a matrix that need not be like theta."""
+        return self.shape(vector) not in (None, THETA_SHAPE)
 
     def fresh(self, stem: str) -> Symbol:
         """A new scalar: the stem with the next number."""
@@ -143,8 +155,10 @@ class Block:
             self._late.add(result)
         else:
             result = names.fresh_vector("u" if head.is_uniform else "k")
-        if name in RESHAPING:
-            names.shaped.add(result)
+        if not head.is_uniform and head.kind is not Kind.SCALAR:
+            names.shapes[result] = _shape(name, [names.shape(vector) for vector in vectors])
+        elif head.is_uniform:
+            names.shapes[result] = None
         return self._add(OfTensor(result, name, vectors, numbers))
 
     def vector(self, expression: Expr) -> Symbol:
@@ -178,10 +192,9 @@ class Block:
         # The local values of a function are counted anew, so that equal functions are equal records.
         value = entrywise(expression, frozenset(names.vectors), self.scalar, Names().fresh)
         result = names.fresh_vector("v")
-        has_own_shape = not names.shaped.isdisjoint(value.vectors)
-        if has_own_shape:
-            names.shaped.add(result)
-        return self._add(Apply(result, value, has_own_shape))
+        shapes = (names.shape(vector) for vector in value.vectors)
+        names.shapes[result] = next((shape for shape in shapes if shape is not None), THETA_SHAPE)
+        return self._add(Apply(result, value, names.has_own_shape(result)))
 
     def _choice(self, condition: Boolean, value: Expr, otherwise: Expr) -> Symbol:
         """The branches are blocks by themselves: nothing of them is computed before the condition is known."""
@@ -219,7 +232,11 @@ class Block:
             result, term = self._names.fresh_vector("v"), body.finish(summand)
         first, stop = self.entrywise(lower), self.entrywise(upper + 1)
         decay = _decay(expression.function, index, stop)
-        return self._add(Loop(result, index, first, stop, decay, body.statements(), term, scalar))
+        own = not scalar and self._names.has_own_shape(term)
+        if own:
+            self._names.shapes[result] = self._names.shape(term)
+        steps = body.statements()
+        return self._add(Loop(result, index, first, stop, decay, steps, term, scalar, has_own_shape=own))
 
     def _product_loop(self, expression: Product) -> Symbol:
         ((index, lower, upper),) = expression.limits
@@ -242,6 +259,14 @@ class Block:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result
+
+
+def _shape(function: str, shapes: Sequence[Shape | None]) -> Shape:
+    """The shape of a function of matrices."""
+    known = [THETA_SHAPE if shape is None else shape for shape in shapes]
+    if function == "transpose":
+        return known[0][::-1]
+    return (known[0][0], known[1][1]) if function == "matmul" else known[0]
 
 
 def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ...]:

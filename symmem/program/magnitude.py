@@ -6,7 +6,7 @@ absolute values of its monomials, which is what its rounding error is measured b
 
 from __future__ import annotations
 
-from fractions import Fraction
+import math
 from functools import cached_property, lru_cache
 from itertools import product
 
@@ -20,8 +20,10 @@ Rates = tuple[int, ...]
 """The exponents of the powers ``base^n`` in a term, one for each base."""
 STEPS = (1, 2, 5, 60)
 """The steps at which terms are compared."""
-_DECAYS = (Fraction(1, 2), Fraction(9999, 10000), Fraction(9, 10))
-_OTHERS = (Fraction(37, 10), Fraction(37, 100))
+_HUGE, MOST_EXPONENT = 10**300, 100
+_DECAYS = (0.5, 1 - 2.0**-6)
+"""Short binary numbers: polynomials of low degree are exact at them."""
+_OTHERS = (3.75, 0.375)
 """Values of parameters that are no decays themselves, the first for which the decays made of them are."""
 
 
@@ -59,18 +61,19 @@ class Magnitudes:
         """``|coefficient| h_{n-shift}(nodes)``, added over the sample points and steps."""
         total = 0.0
         for point in self._points:
-            below = float(abs(_evaluated(coefficient.denominator, point)))
+            below = abs(_evaluated(coefficient.denominator, point))
             size = float("inf") if below == 0 else _size(coefficient.numerator, point) / below
             values = _complete_upto(tuple(self._number(node, point) for node in nodes), max(STEPS))
             total += size * sum(values[step - shift] for step in STEPS if step >= shift)
         return total
 
-    def _number(self, node: Rates, point: tuple[Fraction, ...]) -> float:
+    def _number(self, node: Rates, point: tuple[float, ...]) -> float:
         value = self.value(node)
-        return float(_evaluated(value.numerator, point) / _evaluated(value.denominator, point))
+        below = _evaluated(value.denominator, point)
+        return _evaluated(value.numerator, point) / below if below else math.inf
 
     @cached_property
-    def _points(self) -> tuple[tuple[Fraction, ...], ...]:
+    def _points(self) -> tuple[tuple[float, ...], ...]:
         """Values of all generators: the decays that are parameters in every way, then the rest."""
         count = len(self.field.indices) * (1 + len(self.field.bases))
         constants, bases = self.field.constants, set(self.field.bases)
@@ -79,7 +82,7 @@ class Magnitudes:
         for other in _OTHERS:
             for chosen in product(_DECAYS, repeat=min(len(free), 2)):
                 given = dict(zip(free, (*chosen, *_DECAYS * len(free)), strict=False))
-                point = (Fraction(0),) * count + tuple(given.get(each, other) for each in constants)
+                point = (0.0,) * count + tuple(given.get(each, other) for each in constants)
                 if all(0 < self._number(node, point) < 1 for node in self._single):
                     found.append(point)
             if found:
@@ -92,23 +95,25 @@ class Magnitudes:
         return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
-def _size(polynomial: Polynomial, point: tuple[Fraction, ...]) -> float:
+def _size(polynomial: Polynomial, point: tuple[float, ...]) -> float:
     """The absolute value, by factors; of an unclear factor the sum of the absolute values of its monomials."""
     number, factors = irreducible_factors(polynomial)
-    size = float(abs(number))
+    size = float(min(_HUGE, abs(number)))
     for factor, multiplicity in factors:
         value = _evaluated(factor, point, absolute=not is_clear(factor))
-        size *= float(abs(value)) ** multiplicity
+        for _ in range(multiplicity):  # a product can be infinite, a power is an error then
+            size *= abs(value)
     return size
 
 
-def _evaluated(polynomial: Polynomial, point: tuple[Fraction, ...], *, absolute: bool = False) -> Fraction:
-    total = Fraction(0)
+def _evaluated(polynomial: Polynomial, point: tuple[float, ...], *, absolute: bool = False) -> float:
+    total = 0.0
     for exponents, coefficient in polynomial.to_dict().items():
-        term = Fraction(abs(int(coefficient)) if absolute else int(coefficient))
+        number = max(-_HUGE, min(_HUGE, int(coefficient)))  # what a float can hold
+        term = float(abs(number) if absolute else number)
         for value, exponent in zip(point, exponents, strict=True):
             if exponent:
-                term *= value ** int(exponent)
+                term *= value ** min(int(exponent), MOST_EXPONENT)
         total += term
     return total
 

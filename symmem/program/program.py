@@ -6,7 +6,7 @@ Names are given out by a Scope: what this program made is ``Internal`` and yield
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -18,8 +18,10 @@ from sympy.logic.boolalg import Boolean
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
 from symmem.program.decay_functions import Complete, Shortfall, Whole
+from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
     Apply,
+    Assignment,
     Call,
     Choice,
     Contract,
@@ -52,6 +54,7 @@ class Need(Enum):
     NEWTON_SCHULZ = "Muon's polynomial of a matrix"
     INVERSE_ROOT = "an inverse root of a symmetric matrix"
     ELEMENTARY = "elementary functions of numbers"
+    POLE = "the refusal of a zero that a formula divides by"
     COMPLETE = "complete homogeneous polynomials of decays"
     PRODUCT = "a product of decays among them"
     SHORTFALL = "one less the power of a decay"
@@ -119,14 +122,8 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
         yield from _of_numbers((loop.decay,))
     if loop.is_formula:
         yield Need.STEPS
-        assigned = (
-            pair
-            for statement in loop.body
-            if isinstance(statement, Scalars)
-            for pair in statement.assignments
-        )
-        if any(value.has(Shortfall) for _, value in assigned):
-            yield Need.SHORTFALLS
+        bodies = (statement for statement in loop.body if isinstance(statement, Scalars))
+        yield from needs_of_ranges([pair for body in bodies for pair in body.assignments], loop.index)
         return
     if not loop.is_scalar:
         yield Need.ZEROS
@@ -141,6 +138,14 @@ def _of_numbers(values: Iterable[Expr]) -> Iterator[Need]:
         others = any(not isinstance(each, (Abs, sign, Complete, Shortfall, Whole)) for each in functions)
         if others or any(power.exp in (S.Half, -S.Half) for power in value.atoms(Pow)):
             yield Need.ELEMENTARY
+
+
+def needs_of_ranges(assignments: Sequence[Assignment], index: Symbol) -> Iterator[Need]:
+    """What numbers for many values of the index need."""
+    single, many = split_ranges(assignments, index)
+    yield from _of_numbers(value for _, value in single)
+    if any(value.has(Shortfall) for _, value in many):
+        yield Need.SHORTFALLS
 
 
 def _of_decays(functions: Iterable[Expr]) -> Iterator[Need]:

@@ -11,9 +11,8 @@ also where decays are equal or nearly so.  In the formulas stand the functions o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sympy import Add, Expr, Integer, Mul, S, Symbol
 
@@ -29,13 +28,14 @@ from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.magnitude import Magnitudes, Rates
 
 
-def stabilised(expression: Expr, numbers: Scalars, marks: Sequence[Symbol] = ()) -> Expr:
+@lru_cache(maxsize=128)  # several targets are written from one derivation
+def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
     """The formula with every scalar that depends on n as a sum of one sign, where it is an exponential polynomial.
 
     ``marks`` are symbols of the field that stand for 1 and tell sums apart.  In the sums that stay, and elsewhere,
     ``1 - beta^k`` is written without its cancellation.
     """
-    return _Stable(numbers, tuple(marks)).expression(expression).xreplace(dict.fromkeys(marks, S.One))
+    return _Stable(numbers, marks).expression(expression).xreplace(dict.fromkeys(marks, S.One))
 
 
 def without_cancellation(expression: Expr) -> Expr:
@@ -150,17 +150,30 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
     field, one = numbers.field, numbers.field.number(1)
     if not element.depends_on(field.positions(STEP)):
         return written(element, field)
+    plain, element = _without_plain(field, element)
     fixed, moving = _split(field, element.denominator)
     above = _sums(field, element.numerator, fixed, exact=exact)
     below = _sums(field, moving, one.numerator, exact=exact)
     if above is None or below is None:
         return None
-    front, parts = one, []
+    front, parts = one, [numbers.write(plain)]
     for terms, power in (*above, *((terms, -power) for terms, power in below)):
         content, rest = _with_content(terms, numbers)
         front = front * content**power
         parts.append(rest**power)
     return Mul(written(front, field), *parts)
+
+
+def _without_plain(field: ExponentialField, element: Quotient) -> tuple[Quotient, Quotient]:
+    """The factors that depend on n and on no power, as ``2 n + 1``, and the rest."""
+    at, powers = field.index_position(STEP), field.power_positions(STEP)
+    plain = field.number(1)
+    for polynomial, sign in ((element.numerator, 1), (element.denominator, -1)):
+        for factor, power in irreducible_factors(polynomial)[1]:
+            degrees = factor.degrees()
+            if degrees[at] > 0 and not any(degrees[p] > 0 for p in powers):
+                plain = plain * quotient(factor, field.number(1).numerator) ** (sign * power)
+    return plain, element / plain
 
 
 Sums = list[tuple[list[Term], int]]

@@ -117,7 +117,7 @@ class Loop:
     """``result = sum of term for first <= index < stop``, or their product; the body assigns the term.
 
     ``decay`` is the number whose power ``decay**(stop - index)`` every term carries, or None: terms are left out
-    where that power is below ``2**-TOLERANCE_BITS``.
+    where that power is below ``2**-TOLERANCE_BITS``.  ``has_own_shape``: the terms are matrices not like theta.
     """
 
     result: Symbol
@@ -129,6 +129,7 @@ class Loop:
     term: Symbol
     is_scalar: bool
     is_product: bool = False
+    has_own_shape: bool = False
 
     @property
     def is_formula(self) -> bool:

@@ -134,7 +134,11 @@ class SourcePrinter(Printer):
     def _nested(self, expression: Expr) -> str:
         """min(x, min(y, z)): libraries take two."""
         form = self._dialect.functions[expression.func.__name__]
-        return reduce(form.format, map(self.source, sorted(expression.args, key=default_sort_key)))
+        # A vector first: who takes a vector and a number asks for this order.
+        ordered = sorted(
+            expression.args, key=lambda x: (x.free_symbols <= self._numbers, default_sort_key(x))
+        )
+        return reduce(form.format, map(self.source, ordered))
 
     def _print_Function(self, expression: Expr) -> str:
         arguments = [self.source(argument) for argument in expression.args]

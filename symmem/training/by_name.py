@@ -32,6 +32,10 @@ PYTORCH: Mapping[type[torch.optim.Optimizer], tuple[str, ...]] = {
 """The declarations that are PyTorch's own optimizers, by class; the options say which."""
 
 
+IMPLEMENTATIONS = ("foreach", "fused")
+"""Arguments of torch.optim that choose between ways to compute the same update: taken, and without effect here."""
+
+
 class Memoryless(memoryless.Memoryless):
     """The runtime's Memoryless for a name of the zoo, a file, or an Optimizer.
 
@@ -164,11 +168,24 @@ def _is_like(group: dict[str, Any], formulas: FirstOrder) -> bool:
     return True
 
 
+def _separate(betas: Any, formulas: Formulas) -> dict[str, float]:
+    """``betas`` for an optimizer that declares them one by one: beta1, beta2, ..."""
+    names = [f"beta{k}" for k in range(1, len(betas) + 1)]
+    if not {*names} <= {*formulas.parameters} or f"beta{len(betas) + 1}" in formulas.parameters:
+        raise TypeError(
+            f"betas = {betas!r}: {formulas.title} has the parameters {', '.join(formulas.parameters)}"
+        )
+    return dict(zip(names, betas, strict=True))
+
+
 def _sorted_out(
     formulas: Formulas, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Callable[..., torch.Tensor] | None]]:
     """The values of the optimizer's arguments, with their defaults; the opaque functions."""
     values = {argument.name: argument.default for argument in formulas.arguments}
+    arguments = {name: value for name, value in arguments.items() if name not in IMPLEMENTATIONS}
+    if "betas" in arguments and "betas" not in values:
+        arguments |= _separate(arguments.pop("betas"), formulas)
     opaque = [name for each in formulas.opaque for name in (each.name, *each.derivatives)]
     unknown = [name for name in arguments if name not in values and name not in opaque]
     if unknown:

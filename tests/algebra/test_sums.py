@@ -357,3 +357,17 @@ def test_unit_fractions_are_one_base(base: Expr) -> None:
 def test_a_root_knows_its_square() -> None:
     field = exponential_field([sqrt(eps), eps])
     assert _known(field.read(sqrt(eps))) ** 2 == field.read(eps)
+
+
+@pytest.mark.parametrize("base", [sqrt(Rational(1, 2)), exp(-1 / eps)])
+def test_a_base_that_is_a_generator_itself_can_be_summed(base: Expr) -> None:
+    field = exponential_field([base**n])
+    summand = field.read(base**s)
+    assert summand is not None
+    closed = definite_sum(field, summand, s, n)
+    assert closed is not None
+    value = write(field, closed).xreplace(
+        {n: Integer(3), beta: Rational(4, 9), q: Rational(1, 3), eps: Integer(2)}
+    )
+    power = base.xreplace({beta: Rational(4, 9), q: Rational(1, 3), eps: Integer(2)})
+    assert abs(mpmath.mpf((value - 1 - power - power**2).evalf(30))) < 1e-25

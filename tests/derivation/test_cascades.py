@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mpmath
 import pytest
 from cascades import (
@@ -118,6 +120,79 @@ def _residual(literal: Literal, coefficients: tuple[Expr, ...], h: mpf) -> mpf:
             history.append(back)
         true = literal.direction(history, 30)
         return distance(true, direction(THETA))
+
+
+DEEP = {
+    "a delay at the end of a chain of three": (
+        "m1 + m2 + m3 + m4",
+        (
+            average("grad*theta", "q", debiased=False),
+            {"g": "tanh(m1)", "beta": "q", "b": 1},
+            {"g": "tanh(m2)", "beta": 0, "b": 2},
+            {"g": "tanh(m3)", "delay": 1},
+        ),
+    ),
+    "a delay that starts empty reads what reads": (
+        "m1 + m2 + m3",
+        (
+            {"g": "grad*theta", "beta": "q", "b": 1},
+            {"g": "m1*theta", "beta": "-q", "b": "1 + q"},
+            {"g": "(grad + m2)**2/3", "delay": 2, "start": 0},
+        ),
+    ),
+    "an average of what reads an average of a sum": (
+        "m4",
+        (
+            {"g": "grad", "beta": "q", "b": 1},
+            {"g": "2*m1 + theta", "beta": "-q", "b": "1 + q"},
+            {"g": "grad/(m2**2 + 1)", "beta": 0, "b": 1},
+            average("tanh(m3)", "q"),
+        ),
+    ),
+    "delays of delays in an average": (
+        "m1 + m2 + m3 + m4",
+        (
+            average("theta", "q"),
+            {"g": "tanh(m1)", "delay": 2},
+            {"g": "m2", "delay": 2},
+            average("grad - m3", "q"),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_cascades_at_finite_n(name: str) -> None:
+    """Sums inside sums: the present step stays what it is where a kernel further down is asked at an earlier one."""
+    phi, momentum = DEEP[name]
+    optimizer = Optimizer("deep", phi, momentum, {"q": {"default": Rational(1, 4), "range": "(0, 1)"}})
+    derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)
+    for n in (1, 4):
+        assert_same(number(derivation.F, optimizer, n=n), bruteforce.memoryless(literal, THETA, n, DIGITS))
+        true = bruteforce.correction(literal, THETA, n, RATE, DIGITS)
+        assert_same(number(derivation.M, optimizer, n=n), true)
+
+
+@pytest.mark.parametrize("optimizer", [rmsprop_momentum(), adan(), optimistic(start=0)], ids=label)
+def test_under_a_schedule(optimizer: Optimizer) -> None:
+    """Past rates weigh past steps, also in sums that are written out."""
+    warmed = replace(optimizer, schedule="min(1, (n + 1)/3)")
+    derivation, literal = derive(warmed), Literal(warmed, {}, LOSS)
+    for n in (1, 4):
+        assert_same(number(derivation.M, warmed, n=n), bruteforce.correction(literal, THETA, n, RATE, DIGITS))
+
+
+@pytest.mark.parametrize(
+    ("phi", "g"), [("m2", "grad/(norm(m1) + 1)"), ("m2/(1 + norm(m2))", "m1/(1 + norm(grad))")]
+)
+def test_functions_of_a_tensor_in_a_cascade(phi: str, g: str) -> None:
+    momentum = (average("grad", "beta", debiased=False), {"g": g, "beta": "beta", "b": 1})
+    optimizer = Optimizer("tensors", phi, momentum, {"beta": Rational(2, 5)})
+    derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)
+    for n in (1, 4):
+        assert_same(
+            number(derivation.M, optimizer, n=n), bruteforce.correction(literal, THETA, n, RATE, DIGITS)
+        )
 
 
 def test_rmsprop_with_momentum_is_the_known_formula() -> None:
@@ -255,8 +330,11 @@ def test_a_root_of_nothing_is_refused_with_its_place() -> None:
 def test_what_is_not_known_says_so() -> None:
     derivation = derive(rmsprop_momentum(), 2)
     assert "symbolic n is known to order 1" in str(derivation.M)
-    assert "needs gains that do not depend on n" in str(derivation.at(3))
+    assert "beyond order 1 a given step needs values that, on a constant history" in str(derivation.at(3))
     assert "the start is known to order 1" in str(derivation.shift)
+    assert not any("O(h^3)" in str(each) or "d_2" in str(each) for each in derivation.conclusions)
+    assert any("how close the limit form comes is not known" in str(each) for each in derivation.unknown)
+    assert not any("is not 0" in str(each) for each in derive(laprop(debiased=False)).assumptions)
     assert derivation.gradient_map_loss is None
 
 

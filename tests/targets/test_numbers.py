@@ -102,6 +102,29 @@ def truth(name: str, order: int, n: int, b1: float, b2: float) -> mpf:
         return +formula(name, order)(mpf(n), first, second)
 
 
+def literal(name: str, n: int, b1: float, b2: float) -> mpf:
+    """``sum_l sum_{k=1..n} c_l(n, k) sum_{s=n-k..n-1} F^(s)``, term by term."""
+    signs = [1, -1 if name == "difference" else 1]
+    at = {"b1": mpf(b1), "b2": mpf(b2)}
+
+    def kernel(position: int, step: int, ago: int) -> mpf:
+        momentum = METHODS[name].momentum[position]
+        values = {Symbol(symbol): value for symbol, value in at.items()}
+        decay = mpf(momentum.beta.xreplace(values))
+        return signs[position] * mpf(momentum.b.xreplace({**values, Symbol("n"): step})) * decay**ago
+
+    span = range(len(METHODS[name].momentum))
+    updates = [sum(kernel(m, s, k) for m in span for k in range(s + 1)) for s in range(n)]
+    return sum((kernel(m, n, k) * sum(updates[n - k :]) for m in span for k in range(1, n + 1)), mpf(0))
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 9])
+def test_the_truth_is_the_defining_sum(name: str, n: int) -> None:
+    with mpmath.workdps(60):
+        assert abs(literal(name, n, 0.75, 0.875) - truth(name, 1, n, 0.75, 0.875)) < mpf(10) ** -12
+
+
 def decays(name: str, b1: Any, b2: Any) -> dict[str, Any]:
     return {"b1": b1, "b2": b2} if len(METHODS[name].parameters) == 2 else {"b1": b1}
 

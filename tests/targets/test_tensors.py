@@ -131,3 +131,15 @@ def test_jax_maps_over_points() -> None:
         for k in range(2):
             alone = module.memoryless(jax.tree.map(lambda leaf, k=k: leaf[k], points), _along)
             np.testing.assert_allclose(mapped["a"][k], alone["a"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["nsgd", "muon", "shampoo"])
+def test_straight_line_in_numpy(name: str) -> None:
+    module, theta = emitted(name, "numpy"), THETA.reshape(2, 3)
+    given = settings(name)
+    straight = symmem.derive(OPTIMIZERS[name]).straight
+    values = {**{each: VALUES[each] for each in OPTIMIZERS[name].defaults}, "n": 2, "lr": "1/100"}
+    layouts = {"theta": LAYOUTS[0], "grad": LAYOUTS[0]}
+    expected = evaluate(straight, values, {"theta": POINT}, coupled_loss(6), layouts=layouts, digits=20)
+    found = module.straight(theta, derivative_of_loss, derivative_of_loss, n=2, lr=LR, **given)
+    np.testing.assert_allclose(found.reshape(-1), [float(x) for x in expected], rtol=1e-9)

@@ -53,6 +53,7 @@ def with_past(
             optimizer.step(closure(tensors))
     for group, table in zip(optimizer.param_groups, tables, strict=True):
         group["lr"] = table["lr"]
+        group.pop("_rates", None)  # the steps count as steps with this rate
     return optimizer
 
 

@@ -38,7 +38,7 @@ PYTORCH = {
 
 
 def past(optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], n: int) -> None:
-    """n updates with the rate 0 and losses of different sizes: the memory is not that of a constant history."""
+    """n updates that do not move and losses of different sizes: the memory is not that of a constant history."""
     rates = [group["lr"] for group in optimizer.param_groups]
     for group in optimizer.param_groups:
         group["lr"] = 0.0
@@ -52,6 +52,7 @@ def past(optimizer: torch.optim.Optimizer, tensors: list[nn.Parameter], n: int) 
             optimizer.step()
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
         group["lr"] = rate
+        group.pop("_rates", None)  # the steps count as steps with this rate
 
 
 def with_memory(name: str, group: Group, tensors: list[nn.Parameter]) -> torch.optim.Optimizer:

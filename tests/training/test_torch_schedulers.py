@@ -54,7 +54,7 @@ def truth(name: str, groups: list[Group], rates: list[list[float]]) -> list[obje
 def test_past_rates_enter_the_correction(name: str, kind: str) -> None:
     """Constant gains, shares that add up, two decays, and a row for each step."""
     groups, tensors = [Group((0, 1, 2), lr=Rational(1, 50))], parameters()
-    optimizer = optimizer_of(name, groups, tensors)
+    optimizer = optimizer_of(name, groups, tensors, history="expansion")
     rates = scheduled(optimizer, kind)
     optimizer.step(closure(tensors))  # type: ignore[arg-type]
     assert error(tensors, truth(name, groups, rates)) < 1e-14
@@ -65,7 +65,7 @@ def test_groups_whose_rates_move_apart(name: str) -> None:
     """One group is annealed, the other is not: they need products of their own."""
     groups = [Group((0, 2), lr=Rational(1, 50)), Group((1,), lr=Rational(1, 30))]
     tensors = parameters()
-    optimizer = optimizer_of(name, groups, tensors)
+    optimizer = optimizer_of(name, groups, tensors, history="expansion")
     rates = []
     for n in range(STEPS):
         optimizer.param_groups[0]["lr"] = 0.02 * (1 - n / 10)
@@ -85,7 +85,7 @@ def test_the_emitted_class_does_the_same(name: str, kind: str) -> None:
     group, tensors = Group((0, 1, 2), lr=Rational(1, 50)), parameters()
     title = load(name).title
     given = {key: value for key, value in spelled(name, group).items() if key not in ("n", "maximize")}
-    optimizer = getattr(emitted(name), f"Memoryless{title}")(tensors, **given)
+    optimizer = getattr(emitted(name), f"Memoryless{title}")(tensors, history="expansion", **given)
     rates = scheduled(optimizer, kind)
     optimizer.step(closure(tensors))
     assert error(tensors, truth(name, [group], rates)) < 1e-14
@@ -96,7 +96,7 @@ def test_a_rate_that_does_not_change_is_kept_as_one_number() -> None:
     optimizer = optimizer_of("adamw", [Group((0, 1, 2))], tensors)
     for _ in range(5):
         optimizer.step(closure(tensors))  # type: ignore[arg-type]
-    assert optimizer.param_groups[0]["rates"] == [float(Group((0,)).lr)]
+    assert optimizer.param_groups[0]["_rates"] == [float(Group((0,)).lr)]
 
 
 def test_the_past_rates_are_bounded_and_saved() -> None:
@@ -108,7 +108,7 @@ def test_the_past_rates_are_bounded_and_saved() -> None:
     for n in range(70):
         optimizer.param_groups[0]["lr"] = 1e-3 / (n + 1)
         optimizer.step(closure(tensors))  # type: ignore[arg-type]
-    assert len(optimizer.param_groups[0]["rates"]) == 60
+    assert len(optimizer.param_groups[0]["_rates"]) == 60
     again = [torch.nn.Parameter(p.detach().clone()) for p in tensors]
     other = optimizer_of("adamw", [Group((0, 1, 2))], again)
     other.load_state_dict(copy.deepcopy(optimizer.state_dict()))

@@ -171,7 +171,8 @@ class _Product:
 def _shortfall(x: Any, k: Any) -> jax.Array:
     """1 - x**k, without cancellation."""
     known = jnp.where(x > 0, x, 0.5)
-    return jnp.where(x > 0, -jnp.expm1(k * jnp.log1p(known - 1)), 1.0 - jnp.asarray(x, float) ** k)
+    plain = 1.0 - jnp.asarray(x, float) ** k
+    return jnp.where(x > 0, -jnp.expm1(k * jnp.log1p(known - 1)), plain)
 
 
 def _of_tensor(function: Callable[..., Any], vectors: Any, numbers: Any) -> Any:

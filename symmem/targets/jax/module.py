@@ -61,7 +61,7 @@ HELPERS = Helpers(
 TARGET = PythonTarget(
     "jax/module.py.jinja",
     has_out=False,
-    helpers=(Helpers(CHECKS.file, ("_outside",)), HELPERS, MATRICES),
+    helpers=(Helpers(CHECKS.file, ("_outside",), CHECKS.needed), HELPERS, MATRICES),
     # What is traced has no value before the function runs.
     guard="_is_known({}) and ",
 )
@@ -72,7 +72,6 @@ def spelling(scope: Scope) -> Spelling:
     jnp = scope.outer("jnp")
     functions = {name: f"{jnp}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     functions["Shortfall"] = "_shortfall({}, {})"
-    numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})")
     functions |= {"Min": f"{jnp}.minimum({{}}, {{}})", "Max": f"{jnp}.maximum({{}}, {{}})"}
     words = {"both": f"{jnp}.logical_and({{}}, {{}})", "either": f"{jnp}.logical_or({{}}, {{}})"}
     numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})", both=words["both"], either=words["either"])
@@ -89,8 +88,10 @@ class JaxWriter(PythonWriter):
         name = self._name(Internal(f"add_{loop.result}"))
         added = f"{result} + {term}" if loop.is_scalar else f"_add({result}, {term})"
         added = f"{result} * {term}" if loop.is_product else added
-        body = [*self.block(loop.body), f"return {added}"]
         first, stop = self.bounds(loop)
+        if loop.has_own_shape:  # the first term tells the shape
+            start, added = f"_zeros({name}({first}, None))", f"{term} if {result} is None else {added}"
+        body = [*self.block(loop.body), f"return {added}"]
         function = f"{self.scope.outer('jax')}.lax.fori_loop"
         return [
             "",

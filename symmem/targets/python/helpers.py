@@ -10,3 +10,7 @@ def _check_step(n: float | None) -> None:
 
 def _outside(name: str, value: object, interval: str) -> ValueError:
     return ValueError(f"{name} = {value!r} is outside {interval}")
+
+
+def _pole(divisor: str) -> ValueError:
+    return ValueError(f"{divisor} = 0, and a formula divides by it; change a parameter or n")

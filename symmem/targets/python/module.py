@@ -23,7 +23,8 @@ from symmem.program.scope import Scope
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.comments import in_docstring
 from symmem.targets.python.copied import Helpers
-from symmem.targets.python.layout import WIDTH
+from symmem.targets.python.layout import INDENT, WIDTH
+from symmem.targets.python.poles import poles
 from symmem.targets.python.surfaces import (
     OF_STEP,
     check,
@@ -39,7 +40,7 @@ from symmem.targets.python.writer import VALUES, PythonWriter
 
 LONGEST_FORMULA = 40
 """A formula of more lines than this is not repeated in a docstring."""
-CHECKS = Helpers(Path(__file__).with_name("helpers.py"), ("_check_step", "_outside"))
+CHECKS = Helpers(Path(__file__).with_name("helpers.py"), ("_check_step", "_outside"), {Need.POLE: ("_pole",)})
 
 _ROOTS = ("_as_matrices", "_jet", "_jet_root", "_parts", "_product")
 MATRICES = Helpers(
@@ -84,6 +85,8 @@ def python_module(
 ) -> str:
     """The text of the module, formatted; ``more`` is what the template of this target needs beyond the others."""
     optimizer, needs = program.optimizer, program.needs()
+    refusals = _refused_poles(program, target.guard, writer)
+    needs |= {Need.POLE} if refusals else set()
     functions = [_function(program, target, writer, name) for name in program.routines]
     return render(
         target.template,
@@ -99,7 +102,7 @@ def python_module(
             "aliases": [f"{new} = {old}" for new, old in writer.scope.aliases],
             "functions": functions,
             "entrywise": writer.functions(),
-            "check": check(program, target.guard),
+            "check": [*check(program, target.guard), *refusals],
             "helpers": [part for helpers in target.helpers for part in helpers.chosen(needs)],
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
@@ -123,6 +126,25 @@ def _function(program: Program, target: PythonTarget, writer: PythonWriter, name
     body = writer.variants(program[name], name, out=has_out)
     opened = opening(program, name, writer.scope)
     return surface(program, name, has_out=target.has_out).lines([*opened, *body])
+
+
+def _refused_poles(program: Program, guard: str, writer: PythonWriter) -> list[str]:
+    """Lines of the check that refuse a zero below the line of a formula, which Python would not divide by."""
+    finite, limit = poles(program)
+    lines = []
+    for divisor in dict.fromkeys((*finite, *limit)):
+        form = (
+            ""
+            if divisor in finite and divisor in limit
+            else f"n is {'not ' if divisor in finite else ''}None and "
+        )
+        known = "".join(
+            guard.format(writer.scope.name(each)) for each in sorted(divisor.free_symbols, key=str)
+        )
+        words = writer.number(divisor)
+        head, refusal = f"{INDENT}if {form}{known}{words} == 0:", f'{INDENT * 2}raise _pole("{words}")'
+        lines += [head, refusal] if max(len(head), len(refusal)) <= WIDTH else []
+    return lines
 
 
 def python_scope(program: Program, outer: Iterable[str]) -> Scope:

@@ -15,6 +15,7 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.algebra.results import Advice, Missing
 from symmem.program.program import Routine, Variants
+from symmem.program.ranges import split_ranges
 from symmem.program.scope import Scope
 from symmem.program.statements import (
     Apply,
@@ -117,9 +118,10 @@ class PythonWriter:
         """Assignments of numbers."""
         return self._assignments(assignments, self._scalars)
 
-    def ranges(self, assignments: Iterable[Assignment]) -> list[str]:
-        """Assignments of numbers, each for many steps at once."""
-        return self._assignments(assignments, self._ranges)
+    def ranges(self, assignments: Iterable[Assignment], index: Symbol) -> list[str]:
+        """Assignments of numbers, each for many values of the index at once; what does not depend on it is one."""
+        single, many = split_ranges(assignments, index)
+        return [*self._assignments(single, self._scalars), *self._assignments(many, self._ranges)]
 
     def functions(self) -> list[list[str]]:
         """The lines of every entrywise function that was used."""
@@ -181,16 +183,16 @@ class PythonWriter:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
         bounds, result = ", ".join(self.bounds(loop)), self._name(loop.result)
         if loop.is_formula:
-            inner: list[str] = []
-            for statement in loop.body:
-                assert isinstance(statement, Scalars)
-                inner += self._assignments(statement.assignments, self._ranges)
+            bodies = [statement for statement in loop.body if isinstance(statement, Scalars)]
+            inner = self.ranges([pair for body in bodies for pair in body.assignments], loop.index)
             return [
                 f"{self._name(loop.index)} = _steps({bounds})",
                 *inner,
                 f"{result} = _added({self._name(loop.term)})",
             ]
-        start = "1.0" if loop.is_product else "0.0" if loop.is_scalar else "_zeros(theta)"
+        # A sum of matrices that are not like theta begins with its first term: it is never empty.
+        number = loop.is_scalar or loop.has_own_shape
+        start = "1.0" if loop.is_product else "0.0" if number else "_zeros(theta)"
         sign = "*" if loop.is_product else "+"
         body = [*self.block(loop.body), f"{result} = {result} {sign} {self._name(loop.term)}"]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"

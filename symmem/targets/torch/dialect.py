@@ -7,7 +7,8 @@ from symmem.targets.printing import Dialect
 from symmem.targets.python.writer import Spelling
 
 _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-_EXTREMES = {"Max": "maximum", "Min": "minimum"}
+_EXTREMES = {"Max": "min", "Min": "max"}
+"""What torch.clamp calls the bound."""
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")
 
 
@@ -16,9 +17,8 @@ def spelling(scope: Scope) -> Spelling:
     torch, math, number = scope.outer("torch"), scope.outer("math"), scope.outer("float")
     tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
-    # One of the two may be a number, and where only n is asked both: torch.maximum takes tensors alone.
-    tensor = f"{torch}.as_tensor"
-    tensors |= {name: f"{torch}.{of}({tensor}({{}}), {tensor}({{}}))" for name, of in _EXTREMES.items()}
+    # The second may be a number: torch.maximum takes tensors alone, torch.where rounds a number to the default type.
+    tensors |= {name: f"{torch}.clamp({{}}, {end}={{}})" for name, end in _EXTREMES.items()}
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names

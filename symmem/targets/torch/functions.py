@@ -14,7 +14,7 @@ from symmem.algebra.atoms import GRAD, STEP
 from symmem.derivation.step_scalars import StepScalar
 from symmem.method.method import Method
 from symmem.program.lowering import vector_routine
-from symmem.program.program import Need, Routine
+from symmem.program.program import Need, Routine, needs_of_ranges
 from symmem.program.stable_sums import stabilised, without_cancellation
 from symmem.program.statements import Assignment, Scalars
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
@@ -92,27 +92,23 @@ class FunctionWriter:
 
     def _listed(self, assignments: Sequence[Assignment], depth: int, *, ranges: bool) -> Lines:
         """``return`` of the values, on one line where there is room so deep, else named first."""
-        self._note(assignments)
-        if ranges and Need.SHORTFALL in _needs(assignments):
-            self.needs.add(Need.SHORTFALLS)
-        if not ranges:
+        if ranges:
+            self.needs |= set(needs_of_ranges(assignments, STEP))
+        else:
+            self._note(assignments)
             line = f"return [{', '.join(self._writer.number(value) for _, value in assignments)}]"
             if len(line) <= WIDTH - depth * len(INDENT):
                 return [line]
         names = self.spelled(name for name, _ in assignments)
-        write = self._writer.ranges if ranges else self._writer.numbers
-        return [*write(assignments), f"return [{', '.join(names)}]"]
+        lines = self._writer.ranges(assignments, STEP) if ranges else self._writer.numbers(assignments)
+        return [*lines, f"return [{', '.join(names)}]"]
 
     def _number(self, value: Expr) -> str:
         self._note([(STEP, value)])
         return self._writer.number(value)
 
     def _note(self, assignments: Sequence[Assignment]) -> None:
-        self.needs |= _needs(assignments)
-
-
-def _needs(assignments: Sequence[Assignment]) -> frozenset[Need]:
-    return Routine((Scalars(tuple(assignments)),), STEP).needs
+        self.needs |= Routine((Scalars(tuple(assignments)),), STEP).needs
 
 
 def _returned(entries: Sequence[str]) -> Lines:

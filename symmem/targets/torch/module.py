@@ -127,8 +127,7 @@ def _first(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         aliases=[
             *definitions("derivatives", "_Tensors"),
             *definitions("first_order", "_Group", "_Row"),
-            f"_HAS_PATHS = {form.has_displacements}",
-            f"_LINES = {tuple_of(lines_of(form))}",
+            f"_HAS_PATHS, _LINES = {form.has_displacements}, {tuple_of(lines_of(form))}",
         ],
         before=definitions("first_order", "_Memoryless"),
         after=[

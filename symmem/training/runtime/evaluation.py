@@ -38,7 +38,13 @@ class Evaluation:
     def _differentiated(self, points: list[Tensor], create_graph: bool = False) -> tuple[Tensor, Vectors]:
         with torch.enable_grad():
             torch.clear_autocast_cache()  # it would hold copies of what the weights were
-            loss = self._closure()
+            loss, made = _called(self._closure, points)
+            if made is not None and not create_graph:
+                return loss, made
+            if made is not None:
+                raise RuntimeError(
+                    'the closure must not call backward; hvp="central-difference" takes one that does'
+                )
             if not isinstance(loss, Tensor) or not loss.requires_grad:
                 raise RuntimeError("the closure has to return the loss with its graph")
             with explained():
@@ -52,3 +58,19 @@ class Evaluation:
             return self._differentiated(points)[1]
         finally:
             set_random_states(after)
+
+
+def _called(closure: Closure, points: Sequence[Tensor]) -> tuple[Tensor, Vectors | None]:
+    """The loss, and the gradient where the closure called backward; ``.grad`` is left as it was."""
+    if not all(p.is_leaf for p in points):
+        return closure(), None
+    before = [p.grad for p in points]
+    for p in points:
+        p.grad = None
+    try:
+        loss = closure()
+        made = [p.grad for p in points]
+    finally:
+        for p, old in zip(points, before, strict=True):
+            p.grad = old
+    return loss, made if any(g is not None for g in made) else None

@@ -62,7 +62,7 @@ class Part:
     @property
     def had_one_rate(self) -> bool:
         """Whether its rate has never changed."""
-        return (self.group.get("rates") or [self.lr]) == [self.lr]
+        return (self.group.get("_rates") or [self.lr]) == [self.lr]
 
     def note_step(self) -> None:
         """An update was made: n counts it, and its rate joins the past ones."""

@@ -12,6 +12,7 @@ from .formulas import FirstOrder, Formulas, HigherOrder
 from .groups import Part
 from .higher import higher_step
 from .kernels import are_alike, check_kernels, compiled_step, operators_of
+from .loops import asks_for_state, closure_of
 from .optimizer import GroupOptimizer, Settings, check_higher
 from .step import evaluate, update_parameter
 from .vectors import Closure
@@ -73,10 +74,11 @@ class Memoryless(GroupOptimizer[Formulas]):
         super().__init__(formulas, params, arguments, settings)
 
     @torch.no_grad()
-    def step(self, closure: Closure) -> Tensor:  # type: ignore[override]
+    def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""
-        if closure is None:
-            raise ValueError("step needs a closure that returns the loss")
+        if asks_for_state(closure, self._watched, self.param_groups):
+            return None  # there is no state to make
+        closure = closure_of(closure, self._watched)
         resources, formulas = self.resources(), self.formulas
         if isinstance(formulas, HigherOrder):
             return higher_step(formulas, self.param_groups, closure, resources)

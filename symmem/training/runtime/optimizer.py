@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .formulas import FirstOrder, Formulas, Group, HigherOrder
 from .lines import check_history
+from .loops import Watched
 from .products import Hvp, check_hvp
 from .sharding import is_sharded
 from .step import Resources
@@ -37,6 +38,7 @@ Given = TypeVar("Given", bound=Formulas)
 class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     """An optimizer whose groups may differ; ``arguments`` are lr and those that the formulas name."""
 
+    _watched: Watched | None = None
     _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module")
 
     def __init__(
@@ -91,6 +93,16 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if self.module is None and any(is_sharded(p) for p in group["params"]):
             words = "a parameter is a DTensor; after fully_shard give module=model"
             raise TypeError(words)
+
+    def watch(self, model: torch.nn.Module, loss: Callable[[Any], Tensor]) -> None:
+        """For loops that call ``step()`` without a closure: the last forward pass of the model is evaluated again.
+
+        ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  With gradients accumulated over
+        several passes, the last one stands for all.
+        """
+        if self._watched is not None:
+            self._watched.released()
+        self._watched = Watched(model, loss)
 
     def resources(self) -> Resources:
         """With what a step is computed."""

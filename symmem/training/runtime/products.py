@@ -117,6 +117,16 @@ def check_hvp(hvp: Hvp) -> None:
         raise ValueError(f"hvp = {hvp!r} is neither a function nor one of {known}")
 
 
+def check_hooks(parameters: Sequence[Any], hvp: Hvp) -> None:
+    """Refuses hooks on parameters where they would change the products too; a difference of gradients honours them."""
+    if hvp == "central-difference" or not any(getattr(p, "_backward_hooks", None) for p in parameters):
+        return
+    raise RuntimeError(
+        "a parameter has a tensor hook, which would change the Hessian-vector product as it changes the gradient; "
+        'use hvp="central-difference", or change the loss instead'
+    )
+
+
 def evaluation_by(
     hvp: Hvp, *, products: bool
 ) -> Callable[[Closure, Sequence[Tensor], OneProcess], Evaluation]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from .clipping import Clipped
 from .groups import Part, Product
 from .processes import OneProcess
-from .products import Hvp, evaluation_by
+from .products import Hvp, check_hooks, evaluation_by
 from .remembered import Row, planned
 from .sharding import is_sharded, local
 from .vectors import Closure, Vectors, accumulate, widened
@@ -34,6 +34,8 @@ def evaluate(
     """The loss; the parts get their gradients, the receivers what they remember."""
     processes = resources.processes
     rows, shares = planned(receivers, parts)
+    if rows:
+        check_hooks([p for part in parts for p in part.owned], resources.hvp)
     with processes.opened([p for part in parts for p in part.owned]) as points:
         evaluation = evaluation_by(resources.hvp, products=bool(rows))(closure, points, processes)
         loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)

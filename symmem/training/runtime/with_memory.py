@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .formulas import FirstOrder, Group
+from .loops import asks_for_state, closure_of
 from .optimizer import GroupOptimizer, Settings
 from .rates import note_rate
 from .running import (
@@ -111,10 +112,12 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         super().load_state_dict({**state_dict, "param_groups": groups})
 
     @torch.no_grad()
-    def step(self, closure: Closure) -> Tensor:  # type: ignore[override]
+    def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""
-        if closure is None:
-            raise ValueError("step needs a closure that returns the loss")
+        if asks_for_state(closure, self._watched, self.param_groups):
+            self._empty_state()
+            return None
+        closure = closure_of(closure, self._watched)
         parts = running_parts(self.formulas, self.param_groups, self.state)
         terms = [terms_of(part) for part in parts]
         receivers = [receiver for each in terms for receiver, _ in each]
@@ -128,6 +131,14 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             one = RunningPart(self.formulas, group, (), 0)
             note_rate(group, [*one.decays, *one.aimed(group["target"] or {}).decays])
         return loss
+
+    def _empty_state(self) -> None:
+        """The state of an optimizer that has made no update, for what is loaded into it."""
+        for part in running_parts(self.formulas, self.param_groups, self.state):
+            for parameter in part.owned:
+                sums = running_sums(self.state[parameter], parameter, self.formulas)
+                self.state[parameter].update(zip(self.formulas.running.states, sums, strict=True))
+                self.state[parameter].setdefault("step", torch.tensor(0.0))
 
 
 Terms = list[tuple[RunningPart, float]]

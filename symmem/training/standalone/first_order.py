@@ -33,7 +33,7 @@ class _Memoryless(torch.optim.Optimizer):
         if not callable(hvp) and hvp not in ("double-backward", "central-difference"):
             raise ValueError(f"hvp = {hvp!r}: double-backward or central-difference")
         self.hvp, self.functions = hvp, functions
-        super().__init__(params, {**given, "n": 0, "rates": []})
+        super().__init__(params, {**given, "n": 0, "_rates": []})
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"hvp": self.hvp, "functions": self.functions}
@@ -68,18 +68,18 @@ class _Memoryless(torch.optim.Optimizer):
         points = [(*owner, g) for owner, g in zip(owned, grads, strict=True)]
         paths = [[self._path(*point, row) for point in points] for row in rows]
         products = [product(path) for path in paths]
-        numbers = {id(group): _numbers(group) for group in groups}
+        numbers = {id(group): (*self.functions, *_numbers(group)) for group in groups}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
                 own, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
-                vectors = [s * a * products[row][place] if a else zero for row, a in own]
+                vectors = [s * a * products[k][place] if a else zero for k, a in own]
                 if _HAS_PATHS:
                     vectors += [a * paths[row][place] if a else zero for row, a in own]
-                given = (*_widened(p, g, *vectors), *self.functions, *numbers[id(group)])
+                given = (*_widened(p, g, *vectors), *numbers[id(group)])
                 p.copy_(p - float(group["lr"]) * _UPDATES[group["history"]](*given))
         for group in {id(x): x for x, _, g in points if g is not None}.values():
-            past, lr = group["rates"], float(group["lr"])
-            group["rates"] = past if past == [lr] else [*past, lr][-(2**19) :]
+            past, lr = group["_rates"], float(group["lr"])
+            group["_rates"] = past if past == [lr] else [*past, lr][-(2**19) :]
             group["n"] += 1
         return loss
 
@@ -142,10 +142,11 @@ def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
     rate, count = math.log(decay or 0.5), _count(decay, min(n, own))
     ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
     weights = -torch.exp(rate * ago) * torch.expm1(rate * (own + 1 - ago))
-    rates = torch.tensor(sender["rates"] or [float(sender["lr"])], dtype=torch.float64)
-    weights *= rates[(len(rates) - ago.long()).clamp(min=0)] / (float(sender["lr"]) or 1.0)
+    past = torch.tensor(sender["_rates"] or [float(sender["lr"])], dtype=torch.float64)
+    past = past[(len(past) - ago.long()).clamp(min=0)]
+    weights *= past / ((float(sender["lr"]) or 1.0) * (1 - decay))
     steps = None if math.isinf(n) else n - ago
-    table = _table(weights / (1 - decay), steps, _values(sender))
+    table = _table(weights, steps, _values(sender))
     return table if count else table[:0]
 
 

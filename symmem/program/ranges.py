@@ -1,0 +1,39 @@
+"""Numbers for many steps at once: what in them depends on the step, and what is one number for all.
+
+A target computes the first as arrays; a function of numbers alone is not one of arrays everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sympy import Expr, Function, Pow, S, Symbol
+
+from symmem.program.statements import Assignment, Internal
+
+
+def split_ranges(
+    assignments: Iterable[Assignment], index: Symbol
+) -> tuple[list[Assignment], list[Assignment]]:
+    """Numbers that do not depend on the index, roots and functions of such numbers among them, and those that do."""
+    moving, single, many = {index}, list[Assignment](), list[Assignment]()
+    names: dict[Expr, Symbol] = {}
+
+    def lifted(value: Expr) -> Expr:
+        if not value.args:
+            return value
+        is_root = isinstance(value, Pow) and value.exp in (S.Half, -S.Half)
+        if not value.free_symbols & moving and (is_root or isinstance(value, Function)):
+            if value not in names:
+                names[value] = Internal(f"u{len(names) + 1}")
+                single.append((names[value], value))
+            return names[value]
+        return value.func(*(lifted(part) for part in value.args))
+
+    for name, value in assignments:
+        if value.free_symbols & moving:
+            moving.add(name)
+            many.append((name, lifted(value)))
+        else:
+            single.append((name, value))
+    return single, many

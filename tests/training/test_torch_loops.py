@@ -1,0 +1,189 @@
+"""Loops as people have them: closures that call backward, steps without one, checkpoints, hooks, arguments."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from torch import nn
+from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
+
+from symmem import Momentum, Optimizer
+from symmem.training import Memoryless, WithMemory
+
+X = torch.randn(24, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+class Model(nn.Module):
+    """With dropout, keyword inputs, and an output that has the loss in it, as transformers have it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Dropout(0.3), nn.Linear(6, 1)).double()
+
+    def forward(self, inputs: torch.Tensor, *, labels: torch.Tensor) -> SimpleNamespace:
+        out = self.layers(inputs)
+        return SimpleNamespace(loss=(out - labels).square().mean(), logits=out)
+
+
+def model() -> Model:
+    torch.manual_seed(3)
+    return Model()
+
+
+def flat(net: nn.Module) -> torch.Tensor:
+    return torch.cat([p.detach().reshape(-1) for p in net.parameters()])
+
+
+def closure(net: nn.Module) -> Callable[[], torch.Tensor]:
+    return lambda: net(X, labels=X.sum(1, keepdim=True)).loss
+
+
+MADE = {
+    "memoryless": lambda p, **more: Memoryless("adamw", p, lr=0.01, eps=1e-3, **more),
+    "with memory": lambda p, **more: WithMemory("adamw", p, lr=0.01, eps=1e-3, strength=-1, **more),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_closure_that_calls_backward(kind: str) -> None:
+    """As Lightning has it: the gradients come from backward, the products from differences."""
+    found = []
+    for calls in (False, True):
+        net = model()
+        optimizer = MADE[kind](net.parameters(), hvp="central-difference")
+
+        def step(
+            net: nn.Module = net, optimizer: torch.optim.Optimizer = optimizer, calls: bool = calls
+        ) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = closure(net)()
+            if calls:
+                loss.backward()
+            return loss
+
+        for _ in range(4):
+            optimizer.step(step)
+        found.append(flat(net))
+    assert torch.equal(*found)
+    optimizer = MADE[kind](net.parameters())
+    optimizer.step(step)  # a gradient alone may come from backward
+    with pytest.raises(RuntimeError, match="must not call backward"):
+        optimizer.step(step)
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_loop_without_a_closure(kind: str) -> None:
+    """As the Trainer of transformers has it: forward, backward, step(); dropout sees the same random numbers."""
+    found = []
+    for watches in (False, True):
+        net = model()
+        optimizer = MADE[kind](net.parameters())
+        if watches:
+            optimizer.watch(net, loss=lambda output: output.loss)
+        torch.manual_seed(5)
+        for _ in range(4):
+            if watches:
+                net(X, labels=X.sum(1, keepdim=True)).loss.backward()
+                with torch.no_grad():
+                    net.eval()(X[:2], labels=X[:2, :1])  # an evaluation pass is not the one that is repeated
+                net.train()
+                optimizer.step()
+                optimizer.zero_grad()
+            else:
+                optimizer.step(closure(net))
+        found.append((flat(net), torch.rand(1)))
+    assert torch.equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+
+
+def test_a_step_without_a_pass_or_a_watch_says_what_to_do() -> None:
+    net = model()
+    optimizer = Memoryless("adamw", net.parameters())
+    with pytest.raises(ValueError, match="watch"):
+        optimizer.step()
+    optimizer.watch(net, loss=lambda output: output.loss)
+    with pytest.raises(RuntimeError, match="no forward pass"):
+        optimizer.step()
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_distributed_checkpoints(kind: str, tmp_path: Path) -> None:
+    """Saved by one optimizer, loaded into a fresh one, which then goes on as the first would have."""
+    net = model()
+    optimizer = MADE[kind](net.parameters())
+    for _ in range(3):
+        optimizer.step(closure(net))
+    dcp.save(
+        {"optimizer": get_optimizer_state_dict(net, optimizer)},
+        checkpoint_id=tmp_path / "saved",
+        no_dist=True,
+    )
+    other = copy.deepcopy(net)
+    fresh = MADE[kind](other.parameters())
+    state = {"optimizer": get_optimizer_state_dict(other, fresh)}
+    dcp.load(state, checkpoint_id=tmp_path / "saved", no_dist=True)
+    set_optimizer_state_dict(other, fresh, state["optimizer"])
+    assert fresh.param_groups[0]["lr"] == 0.01
+    assert fresh.param_groups[0]["n"] == 3
+    for chosen, made in ((net, optimizer), (other, fresh)):
+        torch.manual_seed(9)
+        made.step(closure(chosen))
+    assert torch.equal(flat(net), flat(other))
+
+
+def test_tensor_hooks_are_honoured_or_refused() -> None:
+    """A hook that halves the gradient: differences of halved gradients are the halved product."""
+    net, halved = model().eval(), model().eval()
+    for p in halved.parameters():
+        p.register_hook(lambda g: g / 2)
+    optimizer = Memoryless("adamw", halved.parameters())
+    optimizer.step(closure(halved))  # the first step needs no product
+    with pytest.raises(RuntimeError, match="tensor hook"):
+        optimizer.step(closure(halved))
+    halved.load_state_dict(net.state_dict())
+    plain = Memoryless("adamw", net.parameters(), lr=0.01, eps=1e-3, hvp="central-difference")
+    hooked = Memoryless("adamw", halved.parameters(), lr=0.01, eps=1e-3, hvp="central-difference")
+    for _ in range(3):
+        plain.step(lambda: closure(net)() / 2)
+        hooked.step(closure(halved))
+    assert torch.allclose(flat(net), flat(halved), rtol=0, atol=1e-9)
+
+
+def test_arguments_as_pytorch_has_them() -> None:
+    net = model()
+    made = WithMemory("adamw-torch", net.parameters(), betas=(0.8, 0.9), foreach=True, fused=None)
+    assert made.param_groups[0]["betas"] == (0.8, 0.9)
+    apart = Optimizer(
+        "apart",
+        "m1/sqrt(m2 + 1)",
+        [Momentum("grad", "beta1", "1 - beta1"), Momentum("grad**2", "beta2", "1 - beta2")],
+        {"beta1": "9/10", "beta2": "99/100"},
+    )
+    mine = Memoryless(apart, net.parameters(), betas=(0.5, 0.6))
+    assert (mine.param_groups[0]["beta1"], mine.param_groups[0]["beta2"]) == (0.5, 0.6)
+    with pytest.raises(TypeError, match="betas"):
+        Memoryless(apart, net.parameters(), betas=(0.5, 0.6, 0.7))
+
+
+def test_the_state_goes_to_pytorch_and_back() -> None:
+    net = model().eval()
+    mine = WithMemory("adamw-torch", net.parameters(), lr=0.01, strength=0.0)
+    for _ in range(3):
+        mine.step(closure(net))
+    other = copy.deepcopy(net)
+    theirs = torch.optim.AdamW(other.parameters(), lr=0.5)
+    theirs.load_state_dict(copy.deepcopy(mine.state_dict()))
+    closure(other)().backward()
+    theirs.step()
+    mine.step(closure(net))
+    assert torch.allclose(flat(net), flat(other), rtol=0, atol=1e-12)
+    back = WithMemory("adamw-torch", other.parameters(), lr=0.9, strength=0.0)
+    back.load_state_dict(theirs.state_dict())
+    assert back.param_groups[0]["lr"] == 0.01
+    assert float(back.state[next(other.parameters())]["step"]) == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mpmath
 import pytest
 from cascades import (
@@ -171,6 +173,28 @@ def test_deep_cascades_at_finite_n(name: str) -> None:
         assert_same(number(derivation.M, optimizer, n=n), true)
 
 
+@pytest.mark.parametrize("optimizer", [rmsprop_momentum(), adan(), optimistic(start=0)], ids=label)
+def test_under_a_schedule(optimizer: Optimizer) -> None:
+    """Past rates weigh past steps, also in sums that are written out."""
+    warmed = replace(optimizer, schedule="min(1, (n + 1)/3)")
+    derivation, literal = derive(warmed), Literal(warmed, {}, LOSS)
+    for n in (1, 4):
+        assert_same(number(derivation.M, warmed, n=n), bruteforce.correction(literal, THETA, n, RATE, DIGITS))
+
+
+@pytest.mark.parametrize(
+    ("phi", "g"), [("m2", "grad/(norm(m1) + 1)"), ("m2/(1 + norm(m2))", "m1/(1 + norm(grad))")]
+)
+def test_functions_of_a_tensor_in_a_cascade(phi: str, g: str) -> None:
+    momentum = (average("grad", "beta", debiased=False), {"g": g, "beta": "beta", "b": 1})
+    optimizer = Optimizer("tensors", phi, momentum, {"beta": Rational(2, 5)})
+    derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)
+    for n in (1, 4):
+        assert_same(
+            number(derivation.M, optimizer, n=n), bruteforce.correction(literal, THETA, n, RATE, DIGITS)
+        )
+
+
 def test_rmsprop_with_momentum_is_the_known_formula() -> None:
     """mathematics.md section 9: ``M = h/(1-beta1) (k1 eps - k2 g^2)/q^(3/2) H F``, ``F = g/((1-beta1) sqrt(q))``."""
     found = derive(rmsprop_momentum()).limit
@@ -306,8 +330,11 @@ def test_a_root_of_nothing_is_refused_with_its_place() -> None:
 def test_what_is_not_known_says_so() -> None:
     derivation = derive(rmsprop_momentum(), 2)
     assert "symbolic n is known to order 1" in str(derivation.M)
-    assert "needs gains that do not depend on n" in str(derivation.at(3))
+    assert "beyond order 1 a given step needs values that, on a constant history" in str(derivation.at(3))
     assert "the start is known to order 1" in str(derivation.shift)
+    assert not any("O(h^3)" in str(each) or "d_2" in str(each) for each in derivation.conclusions)
+    assert any("how close the limit form comes is not known" in str(each) for each in derivation.unknown)
+    assert not any("is not 0" in str(each) for each in derive(laprop(debiased=False)).assumptions)
     assert derivation.gradient_map_loss is None
 
 

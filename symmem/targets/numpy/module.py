@@ -54,8 +54,8 @@ def spelling(scope: Scope) -> Spelling:
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     arrays["Shortfall"] = "_shortfalls({}, {})"
-    of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
+    of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
     numbers = {name: f"{number}({arrays[name]})" for name in (*_FUNCTIONS, "Min", "Max")}
     numbers["Shortfall"] = "_shortfall({}, {})"

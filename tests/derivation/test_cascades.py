@@ -283,6 +283,25 @@ def test_the_shifted_start_makes_the_limit_form_second_order(optimizer: Optimize
     assert abs(fit_order(rates, errors[True]).slope - 2) < 0.1
 
 
+def test_the_shift_is_its_sum() -> None:
+    """``d_1 = sum_s (F - F^(s))``, also where a scalar in F^(s) is a sum without a closed form."""
+    momentum = (
+        {"g": "grad**2", "beta": "q", "b": 1},
+        {"g": "grad", "beta": "q", "b": 1},
+        average("m2 - m1/2", "q"),
+        {"g": "m3*theta", "beta": "q", "b": "1 - q"},
+    )
+    mixed = Optimizer("mixed", "m2 + m4", momentum, {"q": {"default": Rational(1, 4), "range": "(0, 1)"}})
+    for optimizer in (mixed, adopt()):
+        updates = Literal(optimizer, {}, LOSS).frozen(THETA, 160, DIGITS)
+        with mpmath.workdps(DIGITS):
+            columns = zip(*updates, strict=True)
+            true = [mpmath.fsum(column[-1] - x for x in column) for column in columns]
+        (first,) = derive(optimizer).shift
+        found = evaluate(first, optimizer.defaults, {"theta": THETA}, LOSS, digits=10)
+        assert_same(found, true, mpf("1e-9"))
+
+
 def test_a_frozen_value_without_the_gradient_asks_for_small_steps() -> None:
     """AdaBelief: h^2 against eps; with the square root of a difference inside a g, the same."""
     (said,) = small_steps(method_of(adabelief()), 1)

@@ -1,6 +1,6 @@
 """What the memory of a running optimizer does now, as numbers for a logger.
 
-For R, the loss that memory adds, the groups may differ in lr and in a decay of theta.  Where they differ in their memory
+For R, the loss that memory adds, groups may differ in lr and in a decay of theta.  Where they differ in their memory
 there is no R, and its numbers are nan.  Where lr times the decay differs between groups, the term of L in R is a change
 of their rates instead, and is left out.
 """
@@ -86,8 +86,7 @@ def probe(
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
         loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
         updates, corrections = _both_steps(parts, optimizer.state)
-        sizes = _sizes(updates, corrections, processes)
-        sizes |= _range(parts, updates, corrections, processes)
+        sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
         return {"loss": loss, **sizes, **_regularised(formulas, parts, loss, updates, processes)}
 
 

@@ -30,7 +30,7 @@ VECTOR_HEADS = (
     Head("where", where, Kind.SCALAR, Scope.ENTRY, operands=0),
     Head("prod", Product, Kind.SCALAR, Scope.ENTRY, operands=0),
     # The rate of a step, where it is left open.
-    Head("rate", RATE, Kind.SCALAR, Scope.ENTRY, operands=0),
+    Head("rate", RATE, Kind.SCALAR, Scope.ENTRY),
 )
 
 

@@ -73,9 +73,10 @@ def _localised(field: ExponentialField, used: tuple[int, ...]) -> Localised:
     constants = [p - count * (1 + len(field.bases)) for p in used if p >= count * (1 + len(field.bases))]
     kept = [field.constants[c] for c in constants]
     symbols = _symbols([*kept, *(field.bases[b] for b in bases)])
-    # A base has to be readable: the constants in it, sqrt(beta) among them, belong to the small field too.
+    # A base has to be readable: the constants in it, sqrt(beta) in the place of beta among them, belong here too.
     raised = [field.bases[b] for b in bases]
-    needed = {*kept, *symbols, *(c for c in field.constants if any(base.has(c) for base in raised))}
+    within = [c for c in field.constants if c.free_symbols and c.free_symbols <= set(symbols)]
+    needed = {*kept, *within, *(c for c in field.constants if any(base.has(c) for base in raised))}
     constants = [c for c, constant in enumerate(field.constants) if constant in needed]
     new = {symbol: Symbol(f"x{number}") for number, symbol in enumerate(symbols)}
     small = ExponentialField(

@@ -18,7 +18,7 @@ from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS
 from symmem.algebra.interval_powers import enclosing, power, variable_power
 from symmem.algebra.intervals import NONNEGATIVE, POSITIVE, REALS, Interval, hull, point
-from symmem.algebra.symbols import AGO, LR, PAST, STEP
+from symmem.algebra.symbols import AGO, INDEX_NAME, LR, PAST, STEP
 
 Ranges = Mapping[Expr, Interval]
 """Of symbols; a composite expression that is known to lie in an interval may stand there too."""
@@ -36,7 +36,8 @@ def bounds(expression: Expr, ranges: Ranges) -> Interval:
     if expression in ranges:
         return ranges[expression]
     if isinstance(expression, Symbol):
-        return LANGUAGE.get(expression, REALS)
+        unknown = NONNEGATIVE if INDEX_NAME.fullmatch(expression.name) else REALS
+        return LANGUAGE.get(expression, unknown)
     if isinstance(expression, Add):
         return reduce(lambda a, b: a + b, (bounds(term, ranges) for term in expression.args))
     if isinstance(expression, Mul):

@@ -21,6 +21,8 @@ PAST = Symbol("s")
 AGO = Symbol("k")
 """How many steps ago: the iterate theta_{n-k}."""
 
+INDEX_NAME = re.compile(r"[qrs][0-9]+")
+"""The indices of sums over steps inside one another; no parameter has such a name."""
 MOMENTUM_NAME = re.compile(r"m([1-9][0-9]*)")
 CONTRACTION_NAME = re.compile(r"D([1-9][0-9]*)L")
 JVP_NAME = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")

@@ -28,6 +28,7 @@ AT = 6
 TIME = 16
 """Steps of the largest h that a run over a fixed time takes, at least."""
 LARGEST = Rational(1, 64)
+LONGEST = 48
 HALVINGS = (1, 2, 4)
 TOLERANCE = 0.2
 EXACT = mpf(10) ** -18
@@ -107,7 +108,7 @@ def run_errors(formula: Expr, literal: Literal, theta: Vector, lr: Rational, ste
 
 def time_of(literal: Literal) -> int:
     """How many steps of the largest h a fixed time is: long enough that factors b(n) and rates have come to rest."""
-    return max(TIME, first_calm_step(literal.optimizer, literal.numbers))
+    return max(TIME, min(LONGEST, 3 * first_calm_step(literal.optimizer, literal.numbers)))
 
 
 def _errors(
@@ -115,6 +116,7 @@ def _errors(
 ) -> Errors:
     errors = [max(run) for run in runs]
     exact = max(errors) < EXACT or min(errors) == 0
-    slope = None if exact else fit_order(sizes, errors).slope
+    # The two smallest h are nearest to the limit; the first shows how the order comes to it.
+    slope = None if exact else fit_order(sizes[1:], errors[1:]).slope
     rates, path = tuple(float(h) for h in sizes), tuple(map(float, runs[-1]))
     return Errors(counted, direction, expected, rates, tuple(map(float, errors)), slope, path)

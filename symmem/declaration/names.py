@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from symmem.algebra.atoms import CONTRACTION_NAME, MOMENTUM_NAME
+from symmem.algebra.symbols import INDEX_NAME
 from symmem.declaration.bounded import FUNCTIONS
 from symmem.errors import DeclarationError, quote
 
@@ -18,8 +19,6 @@ MAX_TEXT = 500
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
-_INDEX = re.compile(r"[qrs][0-9]+")
-"""The indices of sums over past steps inside one another."""
 
 _IN_FORMULAS = (
     "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum"
@@ -89,7 +88,7 @@ def _reason(name: str) -> str | None:
         return "a known function"
     if (
         name in _FORMULA_WORDS
-        or _INDEX.fullmatch(name)
+        or INDEX_NAME.fullmatch(name)
         or MOMENTUM_NAME.fullmatch(name)
         or CONTRACTION_NAME.fullmatch(name)
     ):

@@ -78,12 +78,12 @@ def _branch(expression: where, values: Mapping[Symbol, Expr]) -> Expr:
 
 def _chain(expression: Piecewise) -> Expr:
     """SymPy's own branches, from Python code, as one inside another."""
-    (value, condition), *others = expression.args
-    if condition == S.true:
-        return value
-    if not others:
+    *branches, (found, condition) = expression.args
+    if condition != S.true:
         raise DeclarationError(f"{quote(str(expression))} has no value else; add a branch with True")
-    return where(condition, value, _chain(Piecewise(*others, evaluate=False)))
+    for value, holds in reversed(branches):
+        found = where(holds, value, found)
+    return found
 
 
 def _condition(condition: Boolean, values: Mapping[Symbol, Expr]) -> Boolean:

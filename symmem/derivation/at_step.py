@@ -58,6 +58,12 @@ def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
         reason = f"{method.name}: beyond order 2 a given step is known for a constant learning rate alone"
         return Missing(Sentence.of(reason), (Advice.LIMIT, Sentence.of("ask for order 2")))
     one = merged(method)
+    if one.is_cascade and not method.is_settled:
+        reason = (
+            f"{method.name}: a g reads momentum variables: beyond order 1 a given step needs values that, on a "
+            "constant history, do not depend on n (bias correction)"
+        )
+        return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.LOWER_ORDER))
     if not (method.is_settled or (one.is_linear and len(one.channels) == 1)):
         reason = (
             f"{method.name}: beyond order 2 a given step needs gains that do not depend on n (bias correction), "

@@ -213,9 +213,6 @@ class Derivation:
         if self._unshifted is not None:
             return self._unshifted
         first = shift(self.method)
-        if self.order > 1 and isinstance(self.F, Expr) and self.F.has(Sum):
-            reason = f"{self.method.name}: on a constant history a g reads values that depend on the step: "
-            return Missing(Sentence.of(reason + "the start is known to order 1"), (Advice.FINITE,))
         found = (first,) if self.order == 1 else (first, second_shift(self.method))
         return guarded(f"{self.method.name}: the start", found, found)
 
@@ -223,6 +220,9 @@ class Derivation:
     def _unshifted(self) -> Missing | None:
         """Why there is no shift."""
         missing = self._no_limit
+        if missing is None and self.order > 1 and isinstance(self.F, Expr) and self.F.has(Sum):
+            reason = f"{self.method.name}: on a constant history a g reads values that depend on the step: "
+            missing = Missing(Sentence.of(reason + "the start is known to order 1"), (Advice.LOWER_ORDER,))
         return unsummable(self.method) if missing is None else missing
 
     @cached_property

@@ -40,10 +40,11 @@ def shift(method: Method) -> Expr:
     closed, open_ = [], []
     for term in past_terms(method):
         scalar, vector = split_scalar(term)
-        if PAST in vector.free_symbols:
+        settled = scalar_limit(scalar.xreplace({PAST: STEP}), scalars)
+        if PAST in vector.free_symbols or isinstance(settled, Missing):
+            # Also where a scalar is a sum without a closed form: all open terms together tend to what is left of F.
             open_.append(-term)
             continue
-        settled = present(scalar_limit(scalar.xreplace({PAST: STEP}), scalars))
         remaining.append(-settled * vector)
         closed.append(_summed(scalar, settled, scalars) * vector)
     if open_:

@@ -6,6 +6,7 @@ absolute values of its monomials, which is what its rounding error is measured b
 
 from __future__ import annotations
 
+import math
 from functools import cached_property, lru_cache
 from itertools import product
 
@@ -19,6 +20,7 @@ Rates = tuple[int, ...]
 """The exponents of the powers ``base^n`` in a term, one for each base."""
 STEPS = (1, 2, 5, 60)
 """The steps at which terms are compared."""
+_HUGE, MOST_EXPONENT = 10**300, 100
 _DECAYS = (0.5, 1 - 2.0**-6)
 """Short binary numbers: polynomials of low degree are exact at them."""
 _OTHERS = (3.75, 0.375)
@@ -67,7 +69,8 @@ class Magnitudes:
 
     def _number(self, node: Rates, point: tuple[float, ...]) -> float:
         value = self.value(node)
-        return _evaluated(value.numerator, point) / _evaluated(value.denominator, point)
+        below = _evaluated(value.denominator, point)
+        return _evaluated(value.numerator, point) / below if below else math.inf
 
     @cached_property
     def _points(self) -> tuple[tuple[float, ...], ...]:
@@ -95,20 +98,22 @@ class Magnitudes:
 def _size(polynomial: Polynomial, point: tuple[float, ...]) -> float:
     """The absolute value, by factors; of an unclear factor the sum of the absolute values of its monomials."""
     number, factors = irreducible_factors(polynomial)
-    size = float(abs(number))
+    size = float(min(_HUGE, abs(number)))
     for factor, multiplicity in factors:
         value = _evaluated(factor, point, absolute=not is_clear(factor))
-        size *= abs(value) ** multiplicity
+        for _ in range(multiplicity):  # a product can be infinite, a power is an error then
+            size *= abs(value)
     return size
 
 
 def _evaluated(polynomial: Polynomial, point: tuple[float, ...], *, absolute: bool = False) -> float:
     total = 0.0
     for exponents, coefficient in polynomial.to_dict().items():
-        term = float(abs(int(coefficient)) if absolute else int(coefficient))
+        number = max(-_HUGE, min(_HUGE, int(coefficient)))  # what a float can hold
+        term = float(abs(number) if absolute else number)
         for value, exponent in zip(point, exponents, strict=True):
             if exponent:
-                term *= value ** int(exponent)
+                term *= value ** min(int(exponent), MOST_EXPONENT)
         total += term
     return total
 

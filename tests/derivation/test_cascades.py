@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mpmath
 import pytest
 from cascades import (
@@ -171,6 +173,28 @@ def test_deep_cascades_at_finite_n(name: str) -> None:
         assert_same(number(derivation.M, optimizer, n=n), true)
 
 
+@pytest.mark.parametrize("optimizer", [rmsprop_momentum(), adan(), optimistic(start=0)], ids=label)
+def test_under_a_schedule(optimizer: Optimizer) -> None:
+    """Past rates weigh past steps, also in sums that are written out."""
+    warmed = replace(optimizer, schedule="min(1, (n + 1)/3)")
+    derivation, literal = derive(warmed), Literal(warmed, {}, LOSS)
+    for n in (1, 4):
+        assert_same(number(derivation.M, warmed, n=n), bruteforce.correction(literal, THETA, n, RATE, DIGITS))
+
+
+@pytest.mark.parametrize(
+    ("phi", "g"), [("m2", "grad/(norm(m1) + 1)"), ("m2/(1 + norm(m2))", "m1/(1 + norm(grad))")]
+)
+def test_functions_of_a_tensor_in_a_cascade(phi: str, g: str) -> None:
+    momentum = (average("grad", "beta", debiased=False), {"g": g, "beta": "beta", "b": 1})
+    optimizer = Optimizer("tensors", phi, momentum, {"beta": Rational(2, 5)})
+    derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)
+    for n in (1, 4):
+        assert_same(
+            number(derivation.M, optimizer, n=n), bruteforce.correction(literal, THETA, n, RATE, DIGITS)
+        )
+
+
 def test_rmsprop_with_momentum_is_the_known_formula() -> None:
     """mathematics.md section 9: ``M = h/(1-beta1) (k1 eps - k2 g^2)/q^(3/2) H F``, ``F = g/((1-beta1) sqrt(q))``."""
     found = derive(rmsprop_momentum()).limit
@@ -259,6 +283,25 @@ def test_the_shifted_start_makes_the_limit_form_second_order(optimizer: Optimize
     assert abs(fit_order(rates, errors[True]).slope - 2) < 0.1
 
 
+def test_the_shift_is_its_sum() -> None:
+    """``d_1 = sum_s (F - F^(s))``, also where a scalar in F^(s) is a sum without a closed form."""
+    momentum = (
+        {"g": "grad**2", "beta": "q", "b": 1},
+        {"g": "grad", "beta": "q", "b": 1},
+        average("m2 - m1/2", "q"),
+        {"g": "m3*theta", "beta": "q", "b": "1 - q"},
+    )
+    mixed = Optimizer("mixed", "m2 + m4", momentum, {"q": {"default": Rational(1, 4), "range": "(0, 1)"}})
+    for optimizer in (mixed, adopt()):
+        updates = Literal(optimizer, {}, LOSS).frozen(THETA, 160, DIGITS)
+        with mpmath.workdps(DIGITS):
+            columns = zip(*updates, strict=True)
+            true = [mpmath.fsum(column[-1] - x for x in column) for column in columns]
+        (first,) = derive(optimizer).shift
+        found = evaluate(first, optimizer.defaults, {"theta": THETA}, LOSS, digits=10)
+        assert_same(found, true, mpf("1e-9"))
+
+
 def test_a_frozen_value_without_the_gradient_asks_for_small_steps() -> None:
     """AdaBelief: h^2 against eps; with the square root of a difference inside a g, the same."""
     (said,) = small_steps(method_of(adabelief()), 1)
@@ -306,8 +349,11 @@ def test_a_root_of_nothing_is_refused_with_its_place() -> None:
 def test_what_is_not_known_says_so() -> None:
     derivation = derive(rmsprop_momentum(), 2)
     assert "symbolic n is known to order 1" in str(derivation.M)
-    assert "needs gains that do not depend on n" in str(derivation.at(3))
+    assert "beyond order 1 a given step needs values that, on a constant history" in str(derivation.at(3))
     assert "the start is known to order 1" in str(derivation.shift)
+    assert not any("O(h^3)" in str(each) or "d_2" in str(each) for each in derivation.conclusions)
+    assert any("how close the limit form comes is not known" in str(each) for each in derivation.unknown)
+    assert not any("is not 0" in str(each) for each in derive(laprop(debiased=False)).assumptions)
     assert derivation.gradient_map_loss is None
 
 

@@ -44,7 +44,7 @@ def folder(document: Document, tmp_path: Path) -> Path:
 def test_there_are_examples() -> None:
     assert len(README.sessions) >= 3
     assert len(README.commands) >= 15
-    assert len(README.files) == 2
+    assert len(README.files) == 3
     assert len(CONTRIBUTING.files) == len(ARCHITECTURE.files) == 1
     assert len(ARCHITECTURE.blocks("python")) >= 5
     assert len(CONTRIBUTING.commands) >= 6

@@ -28,7 +28,7 @@ from sympy import Rational
 from truth import FIRST
 
 from symmem import Momentum, Optimizer
-from symmem.training import Memoryless, WithMemory
+from symmem.training import Memoryless, WithMemory, probe
 
 SHORT = {name: CASES[name] for name in ("one group", "two of everything", "one joined late", "one maximises")}
 ABSOLUTE = Optimizer(
@@ -125,3 +125,21 @@ def test_histories_are_named_and_checked() -> None:
     Memoryless("adamw", mixed).step(closure(tensors))
     truths = on_lines("adamw", [first, second])[:SIZE], moved("adamw", [first, second])[SIZE:]
     assert error(tensors, [*truths[0], *truths[1]]) < 1e-14
+
+
+def test_the_probe_tells_both_sizes() -> None:
+    groups = [Group((0, 1, 2), n=4)]
+    tensors = parameters()
+    given = {key: value for key, value in tables("adamw", groups, tensors)[0].items() if key != "n"}
+    optimizer = WithMemory(load("adamw"), [given], strength=0.0)
+    for _ in range(groups[0].n):
+        optimizer.step(closure(tensors))
+        for tensor, start in zip(tensors, parameters(), strict=True):
+            tensor.data.copy_(start)
+    seen = probe(torch.nn.ParameterList(tensors), optimizer, closure(tensors))
+    plain = frozen("adamw", groups)
+    for name, truth in (("straight_norm", on_lines), ("correction_norm", moved)):
+        size = float(sum((x - y) ** 2 for x, y in zip(truth("adamw", groups), plain, strict=True))) ** 0.5
+        assert abs(seen[name] - size) < 1e-12 * size
+    assert 0 <= seen["share_outside"] <= 1
+    assert abs(seen["memory_time"] - given["lr"] / (1 - given["betas"][1])) < 1e-12

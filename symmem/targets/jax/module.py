@@ -72,7 +72,6 @@ def spelling(scope: Scope) -> Spelling:
     jnp = scope.outer("jnp")
     functions = {name: f"{jnp}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     functions["Shortfall"] = "_shortfall({}, {})"
-    numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})")
     functions |= {"Min": f"{jnp}.minimum({{}}, {{}})", "Max": f"{jnp}.maximum({{}}, {{}})"}
     words = {"both": f"{jnp}.logical_and({{}}, {{}})", "either": f"{jnp}.logical_or({{}}, {{}})"}
     numbers = Dialect(functions, f"1.0 / {jnp}.sqrt({{}})", both=words["both"], either=words["either"])

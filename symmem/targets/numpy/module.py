@@ -54,10 +54,10 @@ def spelling(scope: Scope) -> Spelling:
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     arrays["Shortfall"] = "_shortfalls({}, {})"
-    of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
+    of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
-    numbers = {name: f"{number}({arrays[name]})" for name in (*_FUNCTIONS, "Min", "Max")}
+    numbers = {name: f"{number}({arrays[name]})" for name in _FUNCTIONS}
     numbers["Shortfall"] = "_shortfall({}, {})"
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)

@@ -15,14 +15,15 @@ from symmem.declaration.interval import Interval
 from symmem.program.decay_functions import Complete, Shortfall
 from symmem.program.program import Program, Routine
 from symmem.program.statements import Scalars
-from symmem.targets.python.surfaces import OF_STEP
 
+EXPANSION = ("memoryless", "correction", "step")
+"""They share their check; the straight line may divide by what they do not."""
 _POSITIVE, _STEPS = Interval.parse("(0, inf)"), Interval.parse("[0, inf)")
 
 
 def poles(program: Program) -> tuple[list[Expr], list[Expr]]:
     """What is divided by at step n, and in the limit, unless its sign is known."""
-    chosen = [program[name] for name in OF_STEP if name in program]
+    chosen = [program[name] for name in EXPANSION]
     finite = [each.finite for each in chosen if isinstance(each.finite, Routine)]
     limit = [each.limit for each in chosen if isinstance(each.limit, Routine)]
     return _unclear(program, finite), _unclear(program, limit)

@@ -18,7 +18,10 @@ def spelling(scope: Scope) -> Spelling:
     tensors = {"Abs": f"{torch}.abs({{}})", "sign": f"{torch}.sign({{}})"}
     tensors |= {name: f"{torch}.{name}({{}})" for name in _FUNCTIONS}
     # The second may be a number: torch.maximum takes tensors alone, torch.where rounds a number to the default type.
-    tensors |= {name: f"{torch}.clamp({{}}, {end}={{}})" for name, end in _EXTREMES.items()}
+    # Where only n is asked, as by a delay, both are: Min(1, n).
+    tensors |= {
+        name: f"{torch}.clamp({torch}.as_tensor({{}}), {end}={{}})" for name, end in _EXTREMES.items()
+    }
     numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names

@@ -88,7 +88,8 @@ class Memoryless(GroupOptimizer[Formulas]):
         if self.kernels is not None and alone and are_alike(parts):
             operators = operators_of(self.kernels, formulas.name)
             return compiled_step(parts, closure, resources, operators)
-        loss = evaluate(parts, parts, closure, resources)
+        first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
+        loss = evaluate(parts, parts, closure, resources, first=first)
         for part in parts:
             for place, g in enumerate(part.gradients):
                 if g is not None:

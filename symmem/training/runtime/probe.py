@@ -1,4 +1,9 @@
-"""What the memory of a running optimizer does now, as numbers for a logger."""
+"""What the memory of a running optimizer does now, as numbers for a logger.
+
+For R, the loss that memory adds, groups may differ in lr and in a decay of theta.  Where they differ in their memory
+there is no R, and its numbers are nan.  Where lr times the decay differs between groups, the term of L in R is a change
+of their rates instead, and is left out.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,8 @@ from .running import (
     Place,
     RunningPart,
     State,
-    add_correction,
+    add_expansion,
+    add_line,
     check_torch_options,
     run,
     running_parts,
@@ -46,8 +52,7 @@ def probe(
     The optimizer is PyTorch's or the one of the runtime with memory, whose strength
     does not matter here. The closure returns the loss and does not call backward.
     Parameters, buffers, gradients, state and random numbers stay as they are. It costs
-    one gradient and one Hessian-vector product, or as many products as a step of
-    Memoryless where the groups differ in their memory.
+    one gradient and the products of one step of Memoryless.
     Of several processes it is for the joint batch: those of the model, where it is that
     of DistributedDataParallel or fully_shard, else those of ``process_group``.
 
@@ -59,6 +64,10 @@ def probe(
     correction_norm             |C|
     correction_ratio            |C| / |U|
     correction_cosine           C . U / (|C| |U|)
+    straight_norm               |S|, S = lr (F_straight - F): the same on the straight-line history
+    straight_ratio              |S| / |U|
+    share_outside               the share of the entries in which |C| > |U|: there the expansion says nothing
+    memory_time                 lr / (1 - beta) with the largest decay: how far memory reaches back, in time
 
     and, where there is an R with M = P grad R, in the regime of the modified loss:
 
@@ -67,9 +76,6 @@ def probe(
     regulariser_sign            +1 memory regularises, -1 it does the opposite, 0
     regulariser_change          -grad R . U: how the update changes R, to first order
 
-    For R the groups may differ in lr and in a decay of theta. Where they differ in their memory there is no R,
-    and its numbers are nan. Where lr times the decay differs between groups, the term of L in R is a change of
-    their rates instead, and is left out.
     """
     check_hvp(hvp)
     with torch.no_grad(), _left_alone(model, optimizer):
@@ -80,7 +86,7 @@ def probe(
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
         loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
         updates, corrections = _both_steps(parts, optimizer.state)
-        sizes = _sizes(updates, corrections, processes)
+        sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
         return {"loss": loss, **sizes, **_regularised(formulas, parts, loss, updates, processes)}
 
 
@@ -125,6 +131,40 @@ def _sizes(updates: Vectors, corrections: Vectors, processes: OneProcess) -> dic
     }
 
 
+def _range(
+    parts: Sequence[RunningPart], updates: Vectors, corrections: Vectors, processes: OneProcess
+) -> dict[str, float]:
+    """The correction on the straight line, and whether the expansion holds here."""
+    lines = [_on_line(part, place, g) for part in parts for place, g in enumerate(part.gradients)]
+    pairs = [(c, u) for c, u in zip(corrections, updates, strict=True) if c is not None and u is not None]
+    beyond = processes.total([float((c.abs() > u.abs()).sum()) for c, u in pairs])
+    entries = processes.total([float(c.numel()) for c, _ in pairs])
+    size, change = processes.norm(updates), processes.norm(lines)
+    reaches = [
+        part.lr / (1 - max(memory.decays(*part.values), default=0.0))
+        for part in parts
+        if (memory := part.formulas.memory) is not None
+    ]
+    return {
+        "straight_norm": change,
+        "straight_ratio": change / size if size else 0.0,
+        "share_outside": beyond / entries if entries else 0.0,
+        "memory_time": max(reaches, default=0.0),
+    }
+
+
+def _on_line(part: RunningPart, place: int, gradient: Tensor | None) -> Tensor | None:
+    """lr (F_straight - F); zero where there is no straight line."""
+    if gradient is None:
+        return None
+    theta, g = widened(part.parameters[place], gradient)
+    found = torch.zeros_like(theta)
+    memory = part.formulas.memory
+    if memory is not None and memory.on_line is not None and part.memories:
+        add_line(part, Place(place, theta, g, part.functions[place]), found, part.lr)
+    return found
+
+
 def _both_steps(parts: Sequence[RunningPart], state: State) -> tuple[Vectors, Vectors]:
     """lr Phi(m) and lr M; None where there is no gradient."""
     updates: Vectors = []
@@ -147,7 +187,7 @@ def _steps_of(part: RunningPart, place: int, gradient: Tensor, state: State) -> 
     at = Place(place, theta, g, part.functions[place])
     update, correction = torch.zeros_like(theta), torch.zeros_like(theta)
     run(part, at, sums, update, part.lr)
-    add_correction(part, at, correction, part.lr)
+    add_expansion(part, at, correction, part.lr)
     return update, correction
 
 

@@ -130,20 +130,37 @@ def take_in(x: Tensor, decay: float, unit: float, value: Tensor) -> None:
 
 def add_correction(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
     """out += factor * M, or factor * (F_straight - F), from what the part remembers; nothing where that is nothing."""
+    memory = part.formulas.memory
+    if memory is None or not part.memories:
+        return
+    if part.on_line and memory.on_line is not None:
+        add_line(part, at, out, factor)
+    else:
+        add_expansion(part, at, out, factor)
+
+
+def add_expansion(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
+    """out += factor * M."""
     formulas, memory = part.formulas, part.formulas.memory
     if memory is None or not part.memories:
         return
     vectors = [at.theta, at.g, *part.remembered_at(at.index, at.theta)]
     scales = [each.scale for each in part.memories]
+    given = (*at.functions, *scales, *part.scalars, *part.values)
+    accumulate(out, factor, memory.correction, vectors, given, is_entrywise=formulas.is_entrywise)
+
+
+def add_line(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
+    """out += factor * (F_straight - F)."""
+    formulas, memory = part.formulas, part.formulas.memory
+    assert memory is not None and memory.on_line is not None  # noqa: PT018
+    vectors = [at.theta, at.g, *part.remembered_at(at.index, at.theta)]
+    scales = [each.scale for each in part.memories]
     numbers, entrywise = (*part.scalars, *part.values), formulas.is_entrywise
-    if part.on_line and memory.on_line is not None:
-        given = (*at.functions, *scales, *part.line_numbers, *numbers)
-        accumulate(out, factor, memory.on_line, vectors, given, is_entrywise=entrywise)
-        frozen = (*at.functions, *numbers)
-        accumulate(out, -factor, formulas.plain, vectors[:2], frozen, is_entrywise=entrywise)
-    else:
-        given = (*at.functions, *scales, *numbers)
-        accumulate(out, factor, memory.correction, vectors, given, is_entrywise=entrywise)
+    given = (*at.functions, *scales, *part.line_numbers, *numbers)
+    accumulate(out, factor, memory.on_line, vectors, given, is_entrywise=entrywise)
+    frozen = (*at.functions, *numbers)
+    accumulate(out, -factor, formulas.plain, vectors[:2], frozen, is_entrywise=entrywise)
 
 
 def check_torch_options(group: Group, formulas: FirstOrder) -> None:

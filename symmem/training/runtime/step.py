@@ -29,15 +29,28 @@ class Resources:
 
 
 def evaluate(
-    parts: Sequence[Part], receivers: Sequence[Part], closure: Closure, resources: Resources
+    parts: Sequence[Part],
+    receivers: Sequence[Part],
+    closure: Closure,
+    resources: Resources,
+    *,
+    first: bool = False,
 ) -> Tensor:
-    """The loss; the parts get their gradients, the receivers what they remember."""
+    """The loss; the parts get their gradients, the receivers what they remember.
+
+    In the ``first`` step, which needs no product, one is made all the same: that later ones can be made is known before
+    any parameter has changed.
+    """
     processes = resources.processes
     rows, shares = planned(receivers, parts)
-    if rows:
+    tried = first and not rows and resources.hvp in ("double-backward", "forward-over-reverse")
+    if rows or tried:
         check_hooks([p for part in parts for p in part.owned], resources.hvp)
     with processes.opened([p for part in parts for p in part.owned]) as points:
-        evaluation = evaluation_by(resources.hvp, products=bool(rows))(closure, points, processes)
+        differentiated = evaluation_by(resources.hvp, products=bool(rows) or tried)
+        evaluation = differentiated(closure, points, processes)
+        if tried:
+            evaluation.product(evaluation.gradients, last=True)
         loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)
         clipped = Clipped(gradients, resources.max_norm, processes)
         place_parts(parts, clipped.gradients, resources)

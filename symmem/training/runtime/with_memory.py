@@ -121,7 +121,10 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         parts = running_parts(self.formulas, self.param_groups, self.state)
         terms = [terms_of(part) for part in parts]
         receivers = [receiver for each in terms for receiver, _ in each]
-        loss = evaluate(parts, receivers, closure, self.resources())
+        groups = self.param_groups
+        corrects = self.formulas.memory is not None and any(group["strength"] != 0 for group in groups)
+        first = corrects and all(group["n"] == 0 for group in groups)
+        loss = evaluate(parts, receivers, closure, self.resources(), first=first)
         for part, mine in zip(parts, terms, strict=True):
             for place, g in enumerate(part.gradients):
                 if g is not None:

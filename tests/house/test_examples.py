@@ -123,3 +123,17 @@ def test_edge_of_stability(tmp_path: Path) -> None:
     )
     assert 0.85 < median < 1.1
     assert most < 1.25
+
+
+def test_three_curves(tmp_path: Path) -> None:
+    """Halving the rate halves the distance without correction; with it, and on the straight line, it falls faster."""
+    program = EXAMPLES / "distance" / "three_curves.py"
+    said = output(program, prepared(tmp_path, *commands_of(program)), "--order-only", "--short", alone=False)
+    for method in ("AdamW", "Lion, bias-corrected"):
+        found = re.search(
+            rf"^order, {method}: .* ([\d.]+), expansion ([\d.]+), straight line ([\d.]+)$", said, re.MULTILINE
+        )
+        assert found
+        without, expansion, straight = (float(number) for number in found.groups())
+        assert without < 1.3
+        assert min(expansion, straight) > 1.6

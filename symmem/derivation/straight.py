@@ -46,6 +46,8 @@ def without_line(method: Method) -> Missing | None:
 def without_sign(method: Method) -> Missing | None:
     """Why S_l cannot be divided by ``sum_k k c(n, k)`` for all parameters; None where it can."""
     for channel in remembering(method):
+        if _is_linear_in_lag(channel.g):
+            continue  # S_l itself, undivided
         if not channel.kernel.remembered.shape.has_one_sign(method.ranges):
             words = (
                 " may have a negative decay, weigh the past by 0 on the whole, and so have no straight line"
@@ -70,8 +72,12 @@ def keeps_bounds(method: Method) -> bool:
 
 def is_expansion(method: Method) -> bool:
     """Whether ``F_straight = F + M``: Phi is linear, and so are all g_l that are remembered."""
-    coefficients = [powers_of_lag(channel.g) for channel in remembering(method)]
-    return method.is_linear and all(each is not None and len(each) <= 2 for each in coefficients)
+    return method.is_linear and all(_is_linear_in_lag(channel.g) for channel in remembering(method))
+
+
+def _is_linear_in_lag(g: Expr) -> bool:
+    coefficients = powers_of_lag(g)
+    return coefficients is not None and len(coefficients) <= 2
 
 
 def remembering(method: Method) -> tuple[Channel, ...]:

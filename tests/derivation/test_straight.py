@@ -8,7 +8,7 @@ import probe
 import pytest
 from mpmath import mpf
 from sympy import Rational, Sum
-from truth import FIRST, LOSS, LR, THETA, literal_of, load, number_of
+from truth import EVERY, FIRST, LOSS, LR, THETA, literal_of, load, number_of
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
@@ -151,3 +151,33 @@ def test_two_lines_may_exceed_the_bound_and_it_is_said() -> None:
     assert not keeps_bounds(derivation.method)
     assert "can be exceeded" in str(derivation)
     assert "every bound" in str(symmem.derive(load("adamw")))
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in (*FIRST, "shampoo-ema")])
+def test_every_entry_of_the_zoo_differs_from_the_expansion_at_second_order(name: str) -> None:
+    """Or not at all; a cascade has no straight line, and says so.  The probe point of this test is no matrix."""
+    derivation, literal = loaded(name)
+    if derivation.method.is_cascade:
+        assert "straight line" in str(derivation.straight)
+        return
+    difference = derivation.straight - derivation.F - derivation.M
+    sizes = []
+    for rate in (Rational(1, 2**12), Rational(1, 2**13)):
+        scalars = {**literal.numbers, "n": 4, "lr": rate}
+        found = evaluate(difference, scalars, {"theta": THETA}, LOSS, literal.functions)
+        sizes.append(max(map(abs, found if isinstance(found, list) else [found])))
+    assert max(sizes) < mpf(10) ** -40 or abs(mpmath.log(sizes[0] / sizes[1], 2) - 2) < 0.05
+
+
+def test_a_memory_that_weighs_the_past_by_nothing_has_no_line() -> None:
+    text = DECLARED.format(
+        phi="m1/(m2 + eps)", first="grad**2", second="grad**2", b="1 - beta", c="1 - decay"
+    )
+    unsigned = symmem.derive(read_toml(text.replace("[0, 1)", "(-1, 1)"), "made"))
+    assert not unsigned.straight
+    assert "negative decay" in str(unsigned.straight)
+    assert unsigned.limit_straight.has(symmem.D2L)
+    # A g that is linear needs no quotient.
+    text = DECLARED.format(phi="m1/(m2**2 + eps)", first="grad", second="grad", b="1 - beta", c="1 - decay")
+    assert symmem.derive(read_toml(text.replace("[0, 1)", "(-1, 1)"), "made")).straight.has(symmem.D2L)

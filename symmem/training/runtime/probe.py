@@ -1,4 +1,9 @@
-"""What the memory of a running optimizer does now, as numbers for a logger."""
+"""What the memory of a running optimizer does now, as numbers for a logger.
+
+For R, the loss that memory adds, groups may differ in lr and in a decay of theta.  Where they differ in their memory
+there is no R, and its numbers are nan.  Where lr times the decay differs between groups, the term of L in R is a change
+of their rates instead, and is left out.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +52,7 @@ def probe(
     The optimizer is PyTorch's or the one of the runtime with memory, whose strength
     does not matter here. The closure returns the loss and does not call backward.
     Parameters, buffers, gradients, state and random numbers stay as they are. It costs
-    one gradient and one Hessian-vector product, or as many products as a step of
-    Memoryless where the groups differ in their memory.
+    one gradient and the products of one step of Memoryless.
     Of several processes it is for the joint batch: those of the model, where it is that
     of DistributedDataParallel or fully_shard, else those of ``process_group``.
 
@@ -72,9 +76,6 @@ def probe(
     regulariser_sign            +1 memory regularises, -1 it does the opposite, 0
     regulariser_change          -grad R . U: how the update changes R, to first order
 
-    For R the groups may differ in lr and in a decay of theta. Where they differ in their memory there is no R,
-    and its numbers are nan. Where lr times the decay differs between groups, the term of L in R is a change of
-    their rates instead, and is left out.
     """
     check_hvp(hvp)
     with torch.no_grad(), _left_alone(model, optimizer):
@@ -85,8 +86,7 @@ def probe(
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
         loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
         updates, corrections = _both_steps(parts, optimizer.state)
-        sizes = _sizes(updates, corrections, processes)
-        sizes |= _range(parts, updates, corrections, processes)
+        sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
         return {"loss": loss, **sizes, **_regularised(formulas, parts, loss, updates, processes)}
 
 

@@ -109,8 +109,10 @@ def run_errors(formula: Expr, literal: Literal, theta: Vector, lr: Rational, ste
 
 
 def time_of(literal: Literal) -> int:
-    """How many steps of the largest h a fixed time is: long enough that factors b(n) and rates have come to rest."""
-    return max(TIME, min(LONGEST, 3 * first_calm_step(literal.optimizer, literal.numbers)))
+    """How many steps of the largest h a fixed time is: memory fades in it, and factors b(n) and rates come to rest."""
+    memory = 10 / (1 - longest_decay(literal.optimizer, literal.numbers))
+    calm = 3 * first_calm_step(literal.optimizer, literal.numbers)
+    return max(TIME, min(LONGEST, max(calm, round(memory))))
 
 
 def _errors(

@@ -56,10 +56,12 @@ class Errors:
         return self.slope is None or self.slope > self.expected - TOLERANCE
 
 
-def step_sizes(literal: Literal) -> list[Rational]:
-    """h, h/2, h/4, with h/(1 - beta) small."""
+def step_sizes(literal: Literal, theta: Vector) -> list[Rational]:
+    """h, h/2, h/4, with h/(1 - beta) small, and h F no larger than h times the gradient."""
     room = 1 - longest_decay(literal.optimizer, literal.numbers)
-    scale = Rational(1, max(1, round(0.6 / room)))
+    moves = bruteforce.memoryless(literal, theta, AT, DIGITS), literal.loss.gradient(theta)
+    update, slope = (max(abs(entry) for entry in entries) for entries in moves)
+    scale = Rational(1, max(1, round(0.6 / room)) * max(1, int(mpmath.ceil(update / slope))))
     return [LARGEST * scale / Integer(part) for part in HALVINGS]
 
 
@@ -72,7 +74,7 @@ def error_orders(
     """One step and a fixed time, each without and with the correction; empty where there is no formula at step n."""
     if isinstance(derivation.F, Missing) or isinstance(derivation.M, Missing):
         return ()
-    sizes, found = step_sizes(literal), []
+    sizes, found = step_sizes(literal, theta), []
     # Another direction, such as that of the straight-line history, is one more row with its order.
     directions = (("F", 1, derivation.F), ("F + M", 2, derivation.F + derivation.M))
     for name, expected, formula in directions:
@@ -107,8 +109,10 @@ def run_errors(formula: Expr, literal: Literal, theta: Vector, lr: Rational, ste
 
 
 def time_of(literal: Literal) -> int:
-    """How many steps of the largest h a fixed time is: long enough that factors b(n) and rates have come to rest."""
-    return max(TIME, min(LONGEST, 3 * first_calm_step(literal.optimizer, literal.numbers)))
+    """How many steps of the largest h a fixed time is: memory fades in it, and factors b(n) and rates come to rest."""
+    memory = 10 / (1 - longest_decay(literal.optimizer, literal.numbers))
+    calm = 3 * first_calm_step(literal.optimizer, literal.numbers)
+    return max(TIME, min(LONGEST, max(calm, round(memory))))
 
 
 def _errors(

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sympy import Add, Dummy, Expr, Mul, Pow, S, Symbol, expand
+from sympy import Add, Dummy, Expr, Mul, S, Symbol, expand
 
 from symmem.algebra.atoms import GRAD, STEP, THETA, momentum_symbol
+from symmem.algebra.intervals import NONNEGATIVE
+from symmem.algebra.ranges import bounds
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Momentum
@@ -42,8 +44,9 @@ class Memories:
             if self._equal(memory, other):
                 return symbol
         found = Dummy("X")
-        if not _is_square(memory.quantity):
-            self.normal.signed.add(found)
+        ranges = self.normal.ranges
+        if bounds(memory.decay, ranges).is_nonnegative and bounds(memory.quantity, ranges).is_nonnegative:
+            ranges[found] = NONNEGATIVE
         self.known.append((memory, found))
         return found
 
@@ -90,9 +93,3 @@ def _is_constant(part: Expr, memories: Memories) -> bool:
     """Whether a factor is the same at every step and every entry."""
     varying = {GRAD, THETA, STEP, *(symbol for _, symbol in memories.known)}
     return varying.isdisjoint(part.free_symbols)
-
-
-def _is_square(quantity: Expr) -> bool:
-    """Whether a quantity is a product of even powers: its sums with weights above 0 are not negative."""
-    parts = Mul.make_args(quantity)
-    return all(isinstance(part, Pow) and part.exp.is_even for part in parts)

@@ -24,6 +24,7 @@ from symmem.verification.vectors import VerificationError, distance
 
 RATE = Rational(1, 1000)
 DIGITS = 30
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Part:
 
     formula: Expr
     size: float | None
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether there is a difference, in numbers too."""
+        return self.formula != 0 and self.size is not None and self.size > ROUNDING
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Difference:
     F: Part | None = None
     M: Part | None = None
     missing: Missing | None = None
+    is_proof: bool = False
+    """Whether the limits differ in numbers: then so do the optimizers, whether short runs part or not."""
 
 
 def difference(first: Optimizer, second: Optimizer, witness: Parting | None) -> Difference:
@@ -57,7 +65,9 @@ def difference(first: Optimizer, second: Optimizer, witness: Parting | None) -> 
     for left, right in ((ours.limit.F, theirs.limit.F), (ours.limit.M, theirs.limit.M)):
         formula = collect(left - right, scalars)
         parts.append(Part(formula, _size(first, second, left, right)))
-    return Difference(witness, parts[0], parts[1])
+    # A smooth formula stands for the exact one in the limit alone: that two of them differ says nothing of the runs.
+    proves = any(part.is_felt for part in parts) and not (first.smooth or second.smooth)
+    return Difference(witness, parts[0], parts[1], is_proof=proves)
 
 
 def _size(first: Optimizer, second: Optimizer, left: Expr, right: Expr) -> float | None:

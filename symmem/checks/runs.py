@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 import mpmath
 from mpmath import mpf
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
-from symmem.algebra.atoms import STEP
 from symmem.checks.verify import dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
@@ -25,49 +25,89 @@ STEPS = 20
 RATE = Rational(1, 100)
 
 
+class Signs(Enum):
+    """Which part of a range that has negative numbers in it is looked at."""
+
+    ABOVE = "above 0"
+    BELOW = "below 0"
+    WHOLE = "all of it"
+
+
+SEEDS = ((7, Signs.ABOVE), (8, Signs.BELOW), (9, Signs.WHOLE), (10, Signs.WHOLE))
+
+
 @dataclass(frozen=True)
 class Parting:
-    """The step after which two runs are apart, and by how much."""
+    """The step after which two runs are apart, by how much, and the parameters of the runs."""
 
     step: int
     gap: float
+    values: Mapping[str, Rational]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Two optimizers with numbers for their parameters; ``scale`` is the factor between their updates, if there is."""
+    """Two optimizers with numbers for their parameters; ``scale`` is the factor between their updates, if there is.
+
+    ``is_real`` is False where a formula leaves the real numbers: such a trial says nothing.
+    """
 
     first: Optimizer
     second: Optimizer
     ours: Mapping[str, Rational]
     theirs: Mapping[str, Rational]
     scale: mpf | None
+    is_real: bool = True
 
     @classmethod
-    def of(cls, first: Optimizer, second: Optimizer, values: Mapping[Symbol, Expr], seed: int = 7) -> Trial:
+    def of(cls, first: Optimizer, second: Optimizer, values: Mapping[Symbol, Expr], number: int = 0) -> Trial:
         """With random numbers for the parameters of the first, and so by the map for those of the second."""
+        seed, signs = SEEDS[number]
         chance = random.Random(seed)
-        ours = {parameter.name: _number(parameter, chance) for parameter in first.parameters}
+        ours = {parameter.name: _number(parameter, chance, signs) for parameter in first.parameters}
         table = {Symbol(name): number for name, number in ours.items()}
         theirs = {}
         for parameter in second.parameters:
             symbol = Symbol(parameter.name)
             value = values.get(symbol, symbol).xreplace(table)
             theirs[parameter.name] = value if value.is_Rational else parameter.default
-        return cls(first, second, ours, theirs, _scale(first, second, ours, theirs))
+        try:
+            return cls(first, second, ours, theirs, _scale(first, second, ours, theirs))
+        except VerificationError:
+            return cls(first, second, ours, theirs, None, is_real=False)
+
+    @classmethod
+    def all(cls, first: Optimizer, second: Optimizer, values: Mapping[Symbol, Expr]) -> Iterator[Trial]:
+        """Over the whole ranges: above 0, below 0, and mixed."""
+        return (cls.of(first, second, values, number) for number in range(len(SEEDS)))
 
     @property
-    def sample(self) -> dict[Symbol, Rational]:
-        """The numbers by symbol, with a step."""
-        return {**{Symbol(name): number for name, number in self.ours.items()}, STEP: Rational(3)}
+    def is_inside(self) -> bool:
+        """Whether the parameters of the second are in its ranges."""
+        return all(each.range.contains(self.theirs[each.name]) for each in self.second.parameters)
+
+    def confirms(self, scale: Expr) -> bool:
+        """Whether the factor between the updates is the value of this one; True where there is nothing to see."""
+        if not self.is_real:
+            return True
+        value = scale.xreplace({Symbol(name): number for name, number in self.ours.items()})
+        with mpmath.workdps(DIGITS):
+            expected = mpf(str(value.evalf(DIGITS)))
+            return self.scale is not None and bool(abs(self.scale - expected) < AGREE * abs(expected))
 
 
-def _number(parameter: Parameter, chance: random.Random) -> Rational:
-    """A random number inside the range."""
-    share, interval = Rational(chance.randint(200, 800), 1009), parameter.range
-    if interval.lower.is_finite and interval.upper.is_finite:
-        return interval.lower + share * (interval.upper - interval.lower)
-    return interval.lower + share if interval.lower.is_finite else share
+def _number(parameter: Parameter, chance: random.Random, signs: Signs) -> Rational:
+    """A random number inside the range, or inside its part above or below 0."""
+    share, interval = Rational(chance.randint(200, 800), 1000), parameter.range
+    side = chance.choice((1, -1))
+    lower, upper = interval.lower, interval.upper
+    if lower < 0 < upper and signs is not Signs.WHOLE:
+        lower, upper = (Integer(0), upper) if signs is Signs.ABOVE else (lower, Integer(0))
+    if lower.is_finite and upper.is_finite:
+        return lower + share * (upper - lower)
+    if lower.is_finite:
+        return lower + share
+    return upper - share if upper.is_finite else side * share
 
 
 def _scale(
@@ -83,10 +123,7 @@ def _scale(
     with mpmath.workdps(DIGITS):
         for count in HISTORIES:
             history = [_point(chance, dimension_of(layout)) for _ in range(count)]
-            try:
-                ours_now, theirs_now = (_moved(literal, history) for literal in (left, right))
-            except VerificationError:  # the formula leaves the real numbers there
-                return None
+            ours_now, theirs_now = (_moved(literal, history) for literal in (left, right))
             factors += [x / y if y else mpf("inf") for x, y in zip(ours_now, theirs_now, strict=True)]
             if not all(abs(factor - factors[0]) < AGREE * abs(factors[0]) for factor in factors):
                 return None
@@ -112,5 +149,24 @@ def parting(trial: Trial) -> Parting | None:
     for step, (ours, theirs) in enumerate(zip(left, right, strict=True)):
         gap = distance(ours, theirs)
         if gap > AGREE:
-            return Parting(step, float(gap))
+            return Parting(step, float(gap), {**trial.theirs, **trial.ours})
+    return None
+
+
+def first_parting(first: Optimizer, second: Optimizer) -> Parting | None:
+    """A run in which they part, with parameters of one name equal, over the whole ranges; None where none is seen."""
+    refused, seen = None, False
+    for trial in Trial.all(first, second, {}):
+        if not trial.is_inside:
+            continue
+        try:
+            found = parting(trial)
+        except VerificationError as error:  # a formula leaves the real numbers there, or the run diverges
+            refused = refused or error
+            continue
+        seen = True
+        if found is not None:
+            return found
+    if refused is not None and not seen:
+        raise refused
     return None

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
-from sympy import Expr, Integer, S, Symbol
+from sympy import Expr, S, Symbol
 
-from symmem.algebra.atoms import STEP
+from symmem.algebra.intervals import Interval
+from symmem.algebra.signs import is_positive
 from symmem.checks.atoms import Memories, update_of
 from symmem.checks.difference import Difference, difference
 from symmem.checks.maps import ParameterMap, candidates
-from symmem.checks.runs import Trial, parting
+from symmem.checks.runs import Trial, first_parting
 from symmem.checks.settled import settled
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
@@ -58,12 +59,14 @@ class Comparison:
 
 def same(first: Optimizer, second: Optimizer) -> Comparison:
     """The verdict: the simplest way in which the two are equal, or their difference."""
-    apart = parting(Trial.of(first, second, {}))
+    apart = first_parting(first, second)
     for swapped, (left, right) in ((False, (first, second)), (True, (second, first))):
         found = _equal(left, right, swapped)
         if found is not None:
             return found
     told = difference(first, second, apart)
+    if apart is None and told.is_proof:
+        return Comparison(first, second, Verdict.DIFFERENT, difference=told)
     if apart is None:
         return Comparison(first, second, Verdict.UNDECIDED, difference=told)
     late = (settled(first), settled(second))
@@ -87,27 +90,31 @@ def _equal(left: Optimizer, right: Optimizer, swapped: bool) -> Comparison | Non
 def _promising(left: Optimizer, right: Optimizer) -> Iterator[ParameterMap]:
     """The maps under which the two updates are proportional in numbers."""
     for values in islice(candidates(left, right), MOST_TRIED):
-        trial = Trial.of(left, right, values)
-        if trial.scale is not None:
+        if Trial.of(left, right, values).scale is not None:
             yield values
 
 
 def proved_scale(left: Optimizer, right: Optimizer, values: ParameterMap) -> Expr | None:
-    """The constant c with ``left's update = c right's update``, by a symbolic zero; None where it is not proved."""
-    trial = Trial.of(left, right, values)
-    normal = Normal(trial.sample)
+    """The constant c > 0 with ``left's update = c right's update``, by a symbolic zero that runs confirm; else None."""
+    ranges: dict[Expr, Interval] = {Symbol(each.name): each.range for each in left.parameters}
+    normal = Normal(dict(ranges))
     memories = Memories(normal)
     ours = update_of(left, memories, {})
     theirs = update_of(right, memories, values)
     if normal.is_zero(ours - theirs):
-        return Integer(1) if trial.scale is not None else None
-    parameters = {Symbol(parameter.name) for parameter in left.parameters}
+        return S.One if _confirmed(left, right, values, S.One) else None
     read = normal.ratio(ours, theirs)
     scale = normal.written(read)
-    if not scale.free_symbols <= parameters or STEP in scale.free_symbols:
+    if not scale.free_symbols <= {*ranges} or not is_positive(scale, ranges):
         return None
-    proved = normal.is_zero(ours - scale * theirs) and trial.scale is not None
+    proved = normal.is_zero(ours - scale * theirs) and _confirmed(left, right, values, scale)
     return method_of(left).numbers.tidy(scale) if proved else None
+
+
+def _confirmed(left: Optimizer, right: Optimizer, values: ParameterMap, scale: Expr) -> bool:
+    """Whether numbers over the whole ranges agree, at least once, and never disagree."""
+    trials = list(Trial.all(left, right, values))
+    return any(trial.is_real for trial in trials) and all(trial.confirms(scale) for trial in trials)
 
 
 def _verdict(scale: Expr, values: ParameterMap) -> Verdict:

@@ -10,6 +10,7 @@ from symmem.documents.columns import Style, wrapped
 from symmem.documents.prose import missing_prose
 from symmem.documents.spelling import Spelling
 from symmem.documents.text_writer import TextWriter
+from symmem.notation.decimals import decimal
 
 _PROVED = "The updates are the same function of the past for every loss: a symbolic zero, confirmed by runs."
 
@@ -56,8 +57,12 @@ def _difference(found: Comparison, writer: TextWriter) -> list[str]:
     width = writer.style.width
     lines = []
     if told.witness is not None:
-        words = f"Witness: two runs from one point are {told.witness.gap:.1e} apart after step {told.witness.step}."
+        words = f"Witness: two runs from one point are {told.witness.gap:.1e} apart after step {told.witness.step}"
+        values = ", ".join(f"{name} = {decimal(value)}" for name, value in told.witness.values.items())
+        words += f", at {values}." if values else "."
         lines += wrapped(words, width, "  ", "  ")
+    elif told.is_proof:
+        lines += wrapped("Short runs do not part; the limits of many steps do.", width, "  ", "  ")
     if told.missing is not None:
         reason = "".join(map(str, missing_prose(told.missing)))
         return [*lines, *wrapped(writer.style.plain(f"No limit to compare: {reason}"), width, "  ", "  ")]

@@ -2,21 +2,22 @@
 
 Every root, every power with a symbolic exponent and every function becomes a generator; what is left is a rational
 function of generators, in which the relations of the roots, R^q = base, are used up.  A form that comes out as 0 is
-zero wherever all bases are positive; another form may still be zero, and nothing is claimed of it.
+zero wherever both sides are real; another form may still be zero, and nothing is claimed of it.  A factor is taken out
+of a root with the sign that its range proves, and stays inside where none is proved:
 
-    sqrt(v/(1 - b)) - sqrt(v)/sqrt(1 - b)  ->  R_v/R_{1-b} - R_v/R_{1-b}  ->  0
+    sqrt(v/(1 - b)) - sqrt(v)/sqrt(1 - b)  ->  R_v/R_{1-b} - R_v/R_{1-b}  ->  0       for b in [0, 1)
+    sqrt(c^2) - c  ->  R_{c^2} - c, not 0, for c in (-1, 1);  c - c = 0 for c in [0, 1)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sympy import (
+    Abs,
     Add,
     Dummy,
     Expr,
-    Integer,
     Mul,
     Poly,
     Pow,
@@ -29,19 +30,18 @@ from sympy import (
     together,
 )
 
-Sample = Mapping[Symbol, Rational]
-"""Numbers at which a factor under a root shows its sign."""
+from symmem.algebra.intervals import Interval
+from symmem.algebra.signs import sign_of
 
 
 @dataclass
 class Normal:
     """The generators of one comparison; expressions that are read with one Normal can be compared.
 
-    ``signed`` are symbols that may have either sign: what contains one is not taken out of a root.
+    ``ranges`` are those of its symbols; one without a range may have either sign.
     """
 
-    sample: Sample
-    signed: set[Symbol] = field(default_factory=set)
+    ranges: dict[Expr, Interval]
     generators: dict[object, Symbol] = field(default_factory=dict)
     roots: dict[Symbol, tuple[int, Expr]] = field(default_factory=dict)
 
@@ -68,6 +68,8 @@ class Normal:
             return expression.func(*(self.read(part) for part in expression.args))
         if isinstance(expression, Pow):
             return self._power(self.read(expression.base), expression.exp)
+        if isinstance(expression, Abs):
+            return self._root(self.read(expression.args[0]) ** 2, S.Half)
         key = (expression.func, tuple(self._canonical(part) for part in expression.args))
         return self._generator(key)
 
@@ -105,19 +107,26 @@ class Normal:
         return base**whole * self._generator((Pow, self._canonical(base), rest))
 
     def _root(self, base: Expr, exponent: Rational) -> Expr:
-        """``base^(p/q)`` as powers of the q-th roots of its irreducible factors, each taken with its positive sign."""
+        """``base^(p/q)``: q-th roots of factors without a sign change, of squares, and of all that is left together."""
         result: Expr = S.One
-        for part, sign in zip(fraction(together(base)), (1, -1), strict=True):
+        for part, side in zip(fraction(together(base)), (1, -1), strict=True):
             content, factors = factor_list(self._reduced(expand(part)))
-            signed = Integer(1)
+            power, mixed = exponent.p * side, S.One
             for factor, multiplicity in factors:
-                if not self.signed.isdisjoint(self.written(factor).free_symbols):
-                    result *= self._one_root(expand(factor**multiplicity), exponent.q) ** (exponent.p * sign)
+                sign = sign_of(self.written(factor), self.ranges)
+                if sign is None:  # x^3 under a root is x^2 x, and the root of x^2 is |x|
+                    square = self._one_root(expand(factor**2), exponent.q)
+                    result *= square ** (multiplicity // 2 * power)
+                    mixed *= factor ** (multiplicity % 2)
                     continue
-                if self._is_negative(factor):
-                    factor, signed = -factor, signed * (-1) ** multiplicity
-                result *= self._one_root(expand(factor), exponent.q) ** (exponent.p * multiplicity * sign)
-            result *= self._number_root(content * signed, exponent.q) ** (exponent.p * sign)
+                direction = sign.direction or 1
+                content *= direction**multiplicity
+                result *= self._one_root(expand(direction * factor), exponent.q) ** (multiplicity * power)
+            if mixed != 1:
+                inside = expand(mixed if content > 0 else -mixed)
+                result *= self._one_root(inside, exponent.q) ** power
+                content = abs(content)
+            result *= self._number_root(content, exponent.q) ** power
         return result
 
     def _number_root(self, number: Expr, degree: int) -> Expr:
@@ -130,10 +139,6 @@ class Normal:
         symbol = self._generator((Pow, factor, Rational(1, degree)))
         self.roots[symbol] = (degree, factor)
         return symbol
-
-    def _is_negative(self, factor: Expr) -> bool:
-        value = self.written(factor).xreplace(dict(self.sample))
-        return bool(value.is_number and value.is_real and value < 0)
 
     def _generator(self, key: object) -> Symbol:
         if key not in self.generators:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ class Memoryless(memoryless.Memoryless):
 
     ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
     functions by name too.  One whose name is an argument here gets an underscore after it.  ``history`` is "straight"
-    where there is such a history, else "expansion", as beyond order 1.
+    where there is such a history, else "expansion": with a warning at order 1, and as a matter of course beyond it.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Memoryless(memoryless.Memoryless):
         self.declaration, self.order = declared(optimizer), order
         formulas = formulas_of(self.declaration, order)
         values, functions = _sorted_out(formulas, arguments)
-        known = history or usual_history(formulas)
+        known = history or _history(formulas, order)
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, kernels)
 
@@ -102,7 +103,7 @@ class WithMemory(with_memory.WithMemory):
         self.declaration = declared(optimizer)
         formulas = first_order_of(self.declaration)
         values, functions = _sorted_out(formulas, arguments)
-        known = history or usual_history(formulas)
+        known = history or _history(formulas, 1)
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         amount = Amount(strength, target, every)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
@@ -133,6 +134,17 @@ def probe(
     """
     formulas = _formulas_behind(optimizer) if name is None else first_order_of(declared(name))
     return runtime_probe.probe(formulas, model, optimizer, closure, hvp=hvp, process_group=process_group)
+
+
+def _history(formulas: Formulas, order: int) -> str:
+    """The usual history; a warning where that is the expansion although order 1 was asked for."""
+    found = usual_history(formulas)
+    if order == 1 and found == "expansion":
+        words = "has no straight-line history; the expansion in lr is used, which can leave its range for small eps"
+        warnings.warn(
+            f'{formulas.title} {words}; history="expansion" asks for it without this warning', stacklevel=3
+        )
+    return found
 
 
 def first_order_of(optimizer: Optimizer) -> FirstOrder:

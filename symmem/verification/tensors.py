@@ -35,6 +35,10 @@ NEWTON_SCHULZ_STEPS = 5
 def value_of(expression: AppliedUndef, parts: Sequence[Any], layouts: Layouts) -> Any:
     """The value of a function of tensors, or of its derivative, from those of its arguments; None for another's."""
     name = expression.func.__name__
+    match = DERIVATIVE.fullmatch(name)
+    function, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
+    if function not in (*MATRICES, *SUMS, "sum_tensors"):
+        return None  # before the shapes are asked for: that walks the whole expression
     known = [layout_of(argument, layouts) for argument in expression.args]
     base = next((layout for layout in known if layout is not None), None) or layouts.get("theta", ())
     if name == "sum_tensors":
@@ -44,8 +48,6 @@ def value_of(expression: AppliedUndef, parts: Sequence[Any], layouts: Layouts) -
         return sum((block[0] for block in split(parts[0], whole)), mpf(0))
     if name in SUMS:
         return per_tensor(name, [spread(part, _size(base)) for part in parts], base)
-    match = DERIVATIVE.fullmatch(name)
-    function, order = (match.group(1), int(match.group(2) or 1)) if match else (name, 0)
     if function not in MATRICES:
         return None
     count = 2 if function == "matmul" else 1 + order

@@ -43,7 +43,7 @@ eps, root, lr, slr = Symbol("eps"), Symbol("eps_root"), Symbol("lr"), Symbol("sl
         (Start(), "theta_0"),
         (Start(1), "theta_0 + h d_1"),
         (Start(2), "theta_0 + h d_1 + h^2 d_2"),
-        (Sentence.of(eps, " lies in ", DECAYS, ", up to ", Bound(lr)), "eps lies in [0, 1), up to O(h)"),
+        (Sentence.of(eps, " lies in ", DECAYS, ", up to ", Bound(lr)), "eps lies in (-1, 1), up to O(h)"),
     ],
     ids=str,
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from command import output, run
-from sympy import Dummy, Rational, Symbol, sqrt, symbols
+from sympy import Dummy, Symbol, sqrt, symbols
 from truth import load
 
+from symmem.algebra.intervals import POSITIVE
 from symmem.checks.maps import candidates
 from symmem.checks.runs import Trial, parting
 from symmem.checks.same import Verdict, proved_scale, same
@@ -105,8 +106,8 @@ def test_a_root_of_a_square_is_no_identity() -> None:
     one = own("m1/m2", ("grad", "beta", "1 - beta"), ("grad", "beta", "1 - beta"), beta=0.9)
     assert same(sign, one).verdict is Verdict.DIFFERENT
     x, y = Symbol("x"), Dummy("y")
-    assert Normal({x: Rational(2)}).is_zero(sqrt(4 * x**2) - 2 * x)
-    assert not Normal({y: Rational(2)}, {y}).is_zero(sqrt(4 * y**2) - 2 * y)
+    assert Normal({x: POSITIVE}).is_zero(sqrt(4 * x**2) - 2 * x)
+    assert not Normal({}).is_zero(sqrt(4 * y**2) - 2 * y)
 
 
 def test_numbers_confirm_and_refute() -> None:
@@ -134,3 +135,50 @@ def test_same_on_the_command_line() -> None:
     done = run("same", "adam", "nothing")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+def with_range(phi: str, interval: str | None, b: str = "1") -> Optimizer:
+    parameter = {"default": 1} if interval is None else {"default": 0.5, "range": interval}
+    return Optimizer("own", phi, [{"g": "grad", "beta": "0.5", "b": b}], {"c": parameter})
+
+
+@pytest.mark.parametrize("interval", [None, "(-inf, inf)", "(-1, 1)", "(-inf, 1)"])
+@pytest.mark.parametrize(("phi", "b"), [("sqrt(c**2)*m1", "1"), ("m1", "sqrt(c**2)"), ("abs(c)*m1", "1")])
+def test_a_parameter_may_be_negative(phi: str, b: str, interval: str | None) -> None:
+    """|c| is not c at c = -1, nor c with a factor of lr: a learning rate below 0 is none."""
+    found = same(with_range(phi, interval, b), with_range("c*m1", interval))
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.difference.witness.values["c"] < 0
+
+
+@pytest.mark.parametrize("interval", ["(0, inf)", "[0, 1)"])
+@pytest.mark.parametrize(("phi", "b"), [("sqrt(c**2)*m1", "1"), ("m1", "sqrt(c**2)"), ("abs(c)*m1", "1")])
+def test_a_declared_sign_is_used(phi: str, b: str, interval: str) -> None:
+    assert same(with_range(phi, interval, b), with_range("c*m1", interval)).verdict is Verdict.IDENTICAL
+
+
+def test_roots_of_negative_products_stay_together() -> None:
+    """sqrt(x y) is real where x and y are both negative, and sqrt(x) sqrt(y) is not."""
+    x, y = symbols("x y")
+    unsigned, negative = Normal({}), Normal({x: -POSITIVE})
+    assert not unsigned.is_zero(sqrt(x * y) - sqrt(x) * sqrt(y))
+    assert unsigned.is_zero(sqrt(x**3 * y) ** 2 - x**3 * y)
+    assert unsigned.is_zero(sqrt(x**4) - x**2)
+    assert negative.is_zero(sqrt(x**2) + x)
+
+
+def test_a_difference_in_the_limit_is_a_proof() -> None:
+    """No short run reaches step 10^6, where the second changes; F and M of the limit differ by 1/2 and 3/4."""
+    found = same(
+        own("m1", ("grad", "0.5", "1 - 0.5")), own("m1", ("grad", "0.5", "where(n < 1000000, 0.5, 0.25)"))
+    )
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.difference.witness is None
+    assert abs(found.difference.F.size - 1 / 2) < 1e-12
+    assert abs(found.difference.M.size - 3 / 4) < 1e-12
+
+
+def test_the_witness_says_its_parameters() -> None:
+    text = output("same", "nesterov", "heavyball")
+    beta_of_the_run = same(load("nesterov"), load("heavyball")).difference.witness.values["beta"]
+    assert f"beta = {float(beta_of_the_run)}." in " ".join(text.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -125,6 +126,19 @@ def test_histories_are_named_and_checked() -> None:
     Memoryless("adamw", mixed).step(closure(tensors))
     truths = on_lines("adamw", [first, second])[:SIZE], moved("adamw", [first, second])[SIZE:]
     assert error(tensors, [*truths[0], *truths[1]]) < 1e-14
+
+
+def test_an_expansion_that_was_not_asked_for_is_announced() -> None:
+    with pytest.warns(UserWarning, match="no straight-line history; the expansion in lr is used"):
+        found = Memoryless("laprop", parameters())
+    assert found.param_groups[0]["history"] == "expansion"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Memoryless("laprop", parameters(), history="expansion")
+        Memoryless("adamw", parameters(), order=2)
+        Memoryless("adamw-torch", parameters())
+    with pytest.raises(ValueError, match=r"LaProp has no straight-line history.*expansion"):
+        Memoryless("laprop", parameters(), history="straight")
 
 
 def test_the_probe_tells_both_sizes() -> None:

@@ -138,7 +138,10 @@ class Along:
 def check_higher(formulas: HigherOrder, settings: Settings) -> None:
     """Beyond order 1 there is one way to make derivatives, and no bound of the gradient."""
     if settings.history != "expansion":
-        raise ValueError(f'order {formulas.order} is an expansion; use history="expansion"')
+        words = f"order {formulas.order} is an expansion"
+        if formulas.order == 1:
+            words = f"{formulas.title} has no straight-line history here, the expansion in lr alone"
+        raise ValueError(f'{words}; use history="expansion"')
     if settings.hvp != "double-backward":
         raise ValueError(f'order {formulas.order} is computed with hvp="double-backward" alone')
     if settings.max_norm is not None:

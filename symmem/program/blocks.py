@@ -130,7 +130,7 @@ class Block:
             return self._choice(*expression.args)
         if is_of_tensors(expression):
             return self._of_tensor(expression)
-        arguments = tuple(self.vector(argument) for argument in expression.args)
+        arguments = tuple(self.vector(argument, is_full=True) for argument in expression.args)
         if expression.func == TOTAL:
             result = self._names.fresh("c")
             self._late.add(result)
@@ -147,7 +147,8 @@ class Block:
     def _of_tensor(self, expression: Expr) -> Symbol:
         head = HEADS.of(expression)
         assert head is not None
-        vectors = tuple(self.vector(operand) for operand in operands_of(expression, head))
+        full = head.name != "sum_tensors"  # which takes one number of each tensor
+        vectors = tuple(self.vector(each, is_full=full) for each in operands_of(expression, head))
         numbers = tuple(self.scalar(self.entrywise(label)) for label in labels_of(expression, head))
         name, names = opaque_parts(expression)[0], self._names
         if head.kind is Kind.SCALAR:
@@ -161,10 +162,13 @@ class Block:
             names.shapes[result] = None
         return self._add(OfTensor(result, name, vectors, numbers))
 
-    def vector(self, expression: Expr) -> Symbol:
-        """The name of a vector: theta, grad, or the result of a statement."""
+    def vector(self, expression: Expr, *, is_full: bool = False) -> Symbol:
+        """The name of a vector: theta, grad, or the result of a statement.
+
+        ``is_full``: one number for each tensor, as ``mean(grad)``, is written into all entries, as others read it.
+        """
         plain = self.entrywise(expression)
-        if plain in self._names.vectors:
+        if plain in self._names.vectors and not (is_full and self._names.shape(plain) is None):
             return plain
         owner = self._owner(plain)
         if plain not in owner._known:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP, THETA
+from symmem.algebra.heads import HEADS
 from symmem.program.program import Routine, Variants
 from symmem.program.scope import Scope
 from symmem.program.statements import (
@@ -14,6 +15,7 @@ from symmem.program.statements import (
     Assignment,
     Entrywise,
     Loop,
+    OfTensor,
     Scalars,
     Statement,
     Total,
@@ -39,6 +41,7 @@ class InliningWriter(PythonWriter):
         self._dialects = spelling
         self._coefficients: dict[Key, list[str]] = {}
         self._coefficient_names: dict[Key, str] = {}
+        self._uniform: set[Symbol] = set()  # one number for each tensor: PyTorch has it without entries
         self._locals: dict[Symbol, Expr] = {}  # the local values that the present function has already
 
     def loop(self, loop: Loop) -> list[str]:
@@ -140,6 +143,8 @@ class InliningWriter(PythonWriter):
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
         if isinstance(statement, Total):
             return [f"{self.scope.name(statement.result)} = {self.scope.name(statement.vector)}.sum()"]
+        if isinstance(statement, OfTensor) and _is_uniform(statement):
+            self._uniform.add(statement.result)
         if not isinstance(statement, Apply):
             return super()._statement(statement, roles)
         name = self.scope.name(statement.result)
@@ -148,6 +153,10 @@ class InliningWriter(PythonWriter):
 
     def _inlined(self, function: Entrywise, indent: int) -> tuple[list[str], str]:
         """The lines before an entrywise formula, and the source of its value, which is a tensor."""
+        if function.vectors and self._uniform.issuperset(function.vectors):
+            head = f"{self.scope.outer('torch')}.zeros_like(theta).add("
+            lines, value = self._formula(function, indent + len(head) + 1)
+            return lines, f"{head}{value})"
         if function.vectors:
             return self._formula(function, indent)
         head = f"{self.scope.outer('torch')}.full_like(theta, "
@@ -176,6 +185,11 @@ def _opened(routine: Routine) -> tuple[tuple[Assignment, ...], tuple[Statement, 
     """The numbers that open a routine, and the other statements."""
     first, *rest = routine.statements
     return (first.assignments, tuple(rest)) if isinstance(first, Scalars) and rest else None
+
+
+def _is_uniform(statement: OfTensor) -> bool:
+    head = HEADS.by_name.get(statement.function)
+    return head is not None and head.is_uniform
 
 
 def _is_for(vector: Apply, total: Total, later: Sequence[Statement]) -> bool:

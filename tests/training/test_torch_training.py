@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log2
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import clip_grad_norm_
 from torch.utils.checkpoint import checkpoint
+
+from symmem.training import Memoryless
 
 MAX_NORM = 0.1
 BFLOAT16 = 2.0**-8
@@ -178,3 +181,50 @@ def test_reentrant_checkpoints(method: str) -> None:
         optimizer.step(lambda model=model: loss_of(model))
         with pytest.raises(RuntimeError, match="use_reentrant=False"):
             optimizer.step(lambda model=model, closure=closure: closure(model))
+
+
+def _line(seed: int) -> tuple[torch.nn.Linear, Any]:
+    torch.manual_seed(seed)
+    model, inputs = torch.nn.Linear(3, 2).double(), torch.randn(8, 3, dtype=torch.float64)
+    return model, lambda: model(inputs).square().mean()
+
+
+def _run_torch(make: Any, steps: int) -> dict[str, Any]:
+    model, loss = _line(0)
+    optimizer = make(model.parameters())
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss().backward()
+        optimizer.step()
+    found: dict[str, Any] = optimizer.state_dict()
+    return found
+
+
+def test_memoryless_goes_on_from_the_state_of_pytorch() -> None:
+    saved = _run_torch(lambda p: torch.optim.AdamW(p, lr=2e-3, betas=(0.8, 0.9)), 3)
+    ends = []
+    for load in (True, False):
+        model, loss = _line(0)
+        if load:
+            optimizer = Memoryless("adamw-torch", model.parameters())
+            optimizer.load_state_dict(saved)
+            assert not optimizer.state
+        else:
+            optimizer = Memoryless("adamw-torch", model.parameters(), lr=2e-3, betas=(0.8, 0.9))
+            optimizer.param_groups[0]["n"] = 3
+        assert optimizer.param_groups[0]["n"] == 3
+        optimizer.step(loss)
+        ends.append(model.weight.detach())
+    torch.testing.assert_close(*ends, rtol=0, atol=0)
+
+
+def test_a_state_that_memoryless_cannot_go_on_from_is_refused_when_it_is_loaded() -> None:
+    model, _ = _line(0)
+    saved = _run_torch(torch.optim.AdamW, 2)
+    saved["state"][0]["step"] = torch.tensor(5.0)
+    with pytest.raises(ValueError, match="have made 2, 5 steps"):
+        Memoryless("adamw-torch", model.parameters()).load_state_dict(saved)
+    Memoryless("adamw-torch", model.parameters(), limit=True).load_state_dict(saved)
+    plain = _run_torch(lambda p: torch.optim.SGD(p, momentum=0.9), 2)
+    with pytest.raises(ValueError, match="another optimizer"):
+        Memoryless("adamw-torch", model.parameters()).load_state_dict(plain)

@@ -136,8 +136,8 @@ def _shortfalls(x: float, k: Any) -> Array:
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:
-    """The first step with decay**(stop - step) >= 2**-TOLERANCE_BITS."""
-    if decay <= 0.0:
+    """The first step with abs(decay)**(stop - step) >= 2**-TOLERANCE_BITS."""
+    if decay == 0.0:
         return stop
-    terms = -TOLERANCE_BITS * np.log(2.0) / np.log(decay)
+    terms = -TOLERANCE_BITS * np.log(2.0) / np.log(abs(decay))
     return max(first, stop - int(np.ceil(terms)))

@@ -70,11 +70,11 @@ function number = total(vector)
 end
 
 function first = oldest(first, stop, decay, bits)
-  % The first step with decay^(stop - step) >= 2^-bits.
-  if decay <= 0
+  % The first step with abs(decay)^(stop - step) >= 2^-bits.
+  if decay == 0
     first = stop;
   else
-    first = max(first, stop - ceil(-bits * log(2) / log(decay)));
+    first = max(first, stop - ceil(-bits * log(2) / log(abs(decay))));
   end
 end
 

@@ -14,6 +14,7 @@ from .higher import higher_step
 from .kernels import are_alike, check_kernels, compiled_step, operators_of
 from .loops import asks_for_state, closure_of
 from .optimizer import GroupOptimizer, Settings, check_higher
+from .states import without_memory
 from .step import evaluate, update_parameter
 from .vectors import Closure
 
@@ -72,6 +73,13 @@ class Memoryless(GroupOptimizer[Formulas]):
             check_higher(formulas, settings)
         check_kernels(formulas, kernels)
         super().__init__(formulas, params, arguments, settings)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """A state of this optimizer, or of PyTorch's: n is the step of its tensors, and the settings here stay."""
+        found = without_memory(self.formulas, state_dict, self.param_groups)
+        for saved, mine in zip(found["param_groups"], self.param_groups, strict=False):
+            self.check_group({**saved, "params": mine["params"]})
+        super().load_state_dict(found)
 
     @torch.no_grad()
     def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]

@@ -70,13 +70,13 @@ def remembered(decay: float, receiver: float, sender: Part) -> Tensor:
     """What the past steps of a sender weigh in a memory of a receiver that has made so many updates: a table."""
     memory = sender.formulas.memory
     assert memory is not None
-    rate = math.log(decay) if decay > 0 else -math.inf
     count = counted(decay, min(receiver, sender.n))
     if count == 0:
         return _table([])
     ago = torch.arange(1, count + 1, dtype=torch.float64)
-    weights = -torch.exp(rate * ago) * torch.expm1(rate * (receiver + 1 - ago)) / (1 - decay)
-    weights = weights * past_rates(sender.group, ago)
+    rest = receiver + 1 - ago
+    fallen = -torch.expm1(rest * math.log(decay)) if decay > 0 else 1 - decay**rest
+    weights = decay**ago * fallen / (1 - decay) * past_rates(sender.group, ago)
     if not weights.any():
         return _table([])
     if memory.past_scalars is None:

@@ -107,7 +107,7 @@ def _numbers(group: _Group) -> list[float]:
 
 def _count(decay: float, n: float) -> int:
     """How many past steps count: those that weigh 2**-60 of the newest, or more."""
-    return int(min(n, -60 * math.log(2) / math.log(decay))) if decay > 0 else 0
+    return int(min(n, -60 / math.log2(abs(decay)))) if decay else 0
 
 
 def _planned(groups: list[_Group]) -> tuple[list[_Row], dict[int, list[Any]]]:
@@ -139,15 +139,15 @@ def _factor(row: _Row, other: _Row) -> float:
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
     """Weights lr_s/lr sum_{k=n_j-s..n_i} decay^k of a sender's past steps, cut at 2**-60."""
     own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
-    rate, count = math.log(decay or 0.5), _count(decay, min(n, own))
+    count, rate = _count(decay, min(n, own)), math.log(abs(decay) or 0.5)
     ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
-    weights = -torch.exp(rate * ago) * torch.expm1(rate * (own + 1 - ago))
+    k = own + 1 - ago
+    weights = decay**ago * (1 - decay**k if decay < 0 else -torch.expm1(rate * k))
     past = torch.tensor(sender["_rates"] or [float(sender["lr"])], dtype=torch.float64)
     past = past[(len(past) - ago.long()).clamp(min=0)]
     weights *= past / ((float(sender["lr"]) or 1.0) * (1 - decay))
     steps = None if math.isinf(n) else n - ago
-    table = _table(weights, steps, _values(sender))
-    return table if count else table[:0]
+    return _table(weights, steps, _values(sender))[:count]
 
 
 def _widened(*tensors: Tensor) -> list[Tensor]:

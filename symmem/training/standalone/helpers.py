@@ -74,10 +74,10 @@ def _sum_tensors(vector: Any) -> float:
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:
-    """The first step with decay**(stop - step) >= 2**-60."""
-    if decay <= 0.0:
+    """The first step with abs(decay)**(stop - step) >= 2**-60."""
+    if decay == 0.0:
         return stop
-    return max(first, stop - math.ceil(-60.0 * math.log(2.0) / math.log(decay)))
+    return max(first, stop - math.ceil(-60.0 / math.log2(abs(decay))))
 
 
 def _complete(m: float, *nodes: Any) -> float:

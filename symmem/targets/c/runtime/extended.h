@@ -47,13 +47,13 @@ static SYMMEM_RARE long double extended(symmem_formula *formula, const double *n
     return first == second ? first : (long double)NAN; /* the limit must not depend on the path */
 }
 
-/* The first step with decay**(stop - step) >= 2**-SYMMEM_TOLERANCE_BITS; older terms of a sum are left out. */
+/* The first step with |decay|**(stop - step) >= 2**-SYMMEM_TOLERANCE_BITS; older terms of a sum are left out. */
 static SYMMEM_INLINE double symmem_oldest(double first, double stop, double decay)
 {
-    if (!(decay > 0)) {
+    if (decay == 0) {
         return stop;
     }
-    const double oldest = stop - ceil(-(double)SYMMEM_TOLERANCE_BITS / log2(decay));
+    const double oldest = stop - ceil(-(double)SYMMEM_TOLERANCE_BITS / log2(fabs(decay)));
     return oldest > first ? oldest : first;
 }
 

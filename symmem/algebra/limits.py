@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sympy import AccumBounds, Add, Expr, Mul, Pow, Product, S, exp, nan, oo, zoo
+from sympy import AccumBounds, Add, Expr, Max, Min, Mul, Pow, Product, S, exp, nan, oo, zoo
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.eventual import eventually
@@ -96,6 +96,8 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
     if isinstance(scalar, where):
         return nan
     parts = [_limit_by_parts(part, scalars) for part in scalar.args]
+    if isinstance(scalar, (Max, Min)) and any(part.has(nan, zoo, AccumBounds) for part in parts):
+        return nan  # SymPy compares numbers alone
     if isinstance(scalar, Pow) and _fades(parts[0], parts[1], scalars):
         return S.Zero
     value: Expr = scalar.func(*parts)

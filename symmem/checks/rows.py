@@ -12,6 +12,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.slow_rate import at_slow_rate, is_rated
 from symmem.derivation.small_steps import largest_step
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.documents.columns import Style
@@ -29,7 +30,7 @@ def sign_row(name: str, values: Values) -> Row:
 
     ``sign`` and ``factor``: of the modified loss behind a factor P; ``map_sign`` and ``map_factor``: of the loss inside
     the gradient map.  ``bound`` is 1 - beta for the longest memory, or less where the expansion asks for it: the
-    numbers hold for h << bound.
+    numbers hold for h << bound.  ``per_rate``: under a schedule h is ``h rate(n)`` in all of this.
     """
     row = _begun(name, values)
     try:
@@ -41,12 +42,12 @@ def sign_row(name: str, values: Values) -> Row:
 
 
 def _signs(optimizer: Optimizer) -> Row:
-    derivation = derive(optimizer)
+    derivation = at_slow_rate(derive(optimizer))
     loss, inside = derivation.modified_loss, derivation.gradient_map_loss
     method = derivation.method
     behind = regularisation(method, loss) if isinstance(loss, ModifiedLoss) else None
     regime = str(loss.regime) if isinstance(loss, ModifiedLoss) else None
-    found = {"regime": regime, **_side("", behind, optimizer)}
+    found = {"regime": regime, "per_rate": is_rated(derivation), **_side("", behind, optimizer)}
     if isinstance(inside, GradientMapLoss):
         whole = ModifiedLoss(inside.potential, inside.potential)
         found |= _side("map_", regularisation(method, whole), optimizer)

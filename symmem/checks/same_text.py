@@ -6,6 +6,8 @@ from sympy import Expr, Symbol
 
 from symmem.checks.difference import Part
 from symmem.checks.same import Comparison, Verdict
+from symmem.checks.verify import needs_squares
+from symmem.checks.verify_text import SQUARE
 from symmem.documents.columns import Style, wrapped
 from symmem.documents.prose import missing_prose
 from symmem.documents.spelling import Spelling
@@ -23,6 +25,8 @@ def same_text(found: Comparison, style: Style) -> str:
         lines += _difference(found, writer)
     else:
         lines += wrapped(_PROVED, style.width, "  ", "  ")
+    if needs_squares(found.first, found.second):
+        lines += wrapped(f"Runs were made {SQUARE}.", style.width, "  ", "  ")
     return "\n".join(lines) + "\n"
 
 

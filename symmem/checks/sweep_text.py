@@ -27,6 +27,11 @@ def sign_text(rows: Sequence[Row], style: Style) -> str:
         "Every number is that of the first order in h and means something for h/(1 - beta) << 1 alone, with beta of "
         "the longest memory: the last column, which asks for less where a second moment vanishes on a constant past.",
     ]
+    if any(_mark(row) for row in rows):
+        told.append(
+            "*: under a schedule the learning rate of step n is h rate(n), with rate(n) > 0: c is told per unit of it, "
+            "and holds where the rate changes little while memory fades."
+        )
     for sentence in told:
         lines += ["", *wrapped(sentence, style.width, "", "")]
     return "\n".join(lines) + "\n"
@@ -36,7 +41,15 @@ def _side(row: Row, prefix: str, style: Style) -> list[str]:
     sign, factor, norm = (row.get(f"{prefix}{part}") for part in ("sign", "factor", "norm"))
     if sign is None or norm is None:
         return ["", ""]
-    return [SIGNS[sign + 1], f"{factor:.4g} {norm['text' if style.unicode else 'ascii']}" if sign else ""]
+    return [
+        SIGNS[sign + 1] + _mark(row),
+        f"{factor:.4g} {norm['text' if style.unicode else 'ascii']}" if sign else "",
+    ]
+
+
+def _mark(row: Row) -> str:
+    """A star where h is ``h rate(n)``."""
+    return "*" if row.get("per_rate") and row.get("sign") is not None else ""
 
 
 def _name(row: Row) -> str:

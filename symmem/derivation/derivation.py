@@ -19,9 +19,9 @@ from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import frozen_update, gains, settled_rate
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
 from symmem.derivation.marked_sums import MarkedSums, marked_sums
-from symmem.derivation.modified_loss import Verdict, modified_flow_loss, modified_loss
+from symmem.derivation.modified_loss import Verdict, finite_loss, modified_flow_loss, modified_loss
 from symmem.derivation.quadratic import Quadratic, quadratic
-from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit
+from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit, stopped
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
@@ -169,19 +169,19 @@ class Derivation:
 
     @cached_property
     def _verdict(self) -> Verdict:
-        if isinstance(self.coefficients, Missing):
-            return self.coefficients
-        return _finite_loss(self.method, at_rate(modified_loss(self.method, self.order), self._rate))
+        if self._no_loss is not None:
+            return self._no_loss
+        return finite_loss(self.method, at_rate(modified_loss(self.method, self.order), self._rate))
 
     @cached_property
     def flow_loss(self) -> Verdict:
         """The loss whose gradient flow the modified equation is, or the obstruction."""
-        if isinstance(self.coefficients, Missing):
-            return self.coefficients
+        if self._no_loss is not None:
+            return self._no_loss
         found = at_rate(modified_flow_loss(self.method, self.order), self._rate)
         if isinstance(found, ModifiedLoss) and self._rate != 1:
             found = replace(found, preconditioner=self._rate * found.preconditioner)
-        return _finite_loss(self.method, found)
+        return finite_loss(self.method, found)
 
     @property
     def modified_loss(self) -> ModifiedLoss | Missing | None:
@@ -196,7 +196,7 @@ class Derivation:
     @cached_property
     def gradient_map_verdict(self) -> GradientMapLoss | Obstruction | Missing:
         """The loss inside the gradient map; an obstruction, as there; or why the method is no gradient map."""
-        missing = self._no_limit
+        missing = stopped(self.method) if self._no_limit is None else self._no_limit
         if missing is not None:
             return missing
         return at_rate(gradient_map_loss(self.method, self.order), self._rate)
@@ -230,6 +230,11 @@ class Derivation:
         """Why there is no limit of many steps: a singular one, or a rate that does not settle."""
         singular = singular_limit(self.method, self.order)
         return no_settled_rate(self.method) if singular is None else singular
+
+    @cached_property
+    def _no_loss(self) -> Missing | None:
+        """Why there is no modified loss of the limit: no limit, or a rate that leaves nothing moving."""
+        return self.coefficients if isinstance(self.coefficients, Missing) else stopped(self.method)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -278,17 +283,6 @@ def derive(optimizer: Declared, order: int = 1) -> Derivation:
     if order < 1:
         raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
     return Derivation(method_of(optimizer), order)
-
-
-def _finite_loss(method: Method, verdict: Verdict) -> Verdict:
-    """The verdict, where all of its formulas have a value."""
-    if isinstance(verdict, Missing):
-        return verdict
-    if isinstance(verdict, Obstruction):
-        parts: tuple[Expr, ...] = verdict.terms
-    else:
-        parts = (verdict.potential, verdict.preconditioner, verdict.decay)
-    return guarded(f"{method.name}: the modified loss", parts, verdict)
 
 
 def _powers_of_h(coefficients: Sequence[Expr]) -> Expr:

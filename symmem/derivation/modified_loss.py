@@ -26,14 +26,26 @@ from symmem.derivation.integrability import gradient_gain, potential_of_order
 from symmem.derivation.preconditioned_loss import preconditioned_loss
 from symmem.derivation.scalar_writing import gathered
 from symmem.derivation.shifted_loss import coupled_decay, in_terms_of_the_loss, uncoupled
+from symmem.derivation.singular import guarded
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import witness
 from symmem.method.method import Method
 
-__all__ = ["ModifiedLoss", "Obstruction", "Verdict", "modified_flow_loss", "modified_loss"]
+__all__ = ["ModifiedLoss", "Obstruction", "Verdict", "finite_loss", "modified_flow_loss", "modified_loss"]
 
 Verdict = ModifiedLoss | Obstruction | Missing
 """A loss; what prevents it; or, where the method has no limit for many steps, why there is nothing to ask about."""
+
+
+def finite_loss(method: Method, verdict: Verdict) -> Verdict:
+    """The verdict, where all of its formulas have a value."""
+    if isinstance(verdict, Missing):
+        return verdict
+    if isinstance(verdict, Obstruction):
+        parts: tuple[Expr, ...] = verdict.terms
+    else:
+        parts = (verdict.potential, verdict.preconditioner, verdict.decay)
+    return guarded(f"{method.name}: the modified loss", parts, verdict)
 
 
 def modified_loss(method: Method, order: int) -> Verdict:

@@ -1,14 +1,15 @@
 """The sign of the implicit regularisation: whether memory penalises the size of the gradient, or rewards it.
 
 The modified loss is ``loss + h c R + ...`` with R a norm of the gradient: the sign is that of c (mathematics.md
-section 5; for AdamW and Lion the paper, Section 4).
+section 5; for AdamW and Lion the paper, Section 4).  Under a slow rate h is ``h rate(n)``, and rate(n) > 0.
 """
 
 from __future__ import annotations
 
 from sympy import Abs, Expr, Mul, Rational, S
 
-from symmem.algebra.atoms import GRAD, LR, TOTAL, moves_with_theta, terms_of, total
+from symmem.algebra.atoms import GRAD, LR, STEP, TOTAL, moves_with_theta, terms_of, total
+from symmem.algebra.families import RATE
 from symmem.algebra.norms import is_size
 from symmem.algebra.signs import Sign, sign_of
 from symmem.algebra.tensor_heads import DOT, NUCLEAR, SUM_TENSORS
@@ -35,7 +36,8 @@ def regularisation(method: Method, loss: ModifiedLoss | None) -> Regularisation 
     """The sign to first order in h; None where there is no modified loss, or no norm of the gradient in it."""
     if loss is None:
         return None
-    change = [term for term in terms_of(loss.potential) if LR in term.free_symbols]
+    per_rate = loss.potential.xreplace({RATE(STEP): S.One})
+    change = [term for term in terms_of(per_rate) if LR in term.free_symbols]
     if not change:
         return Regularisation(0, True)
     for term in change:

@@ -50,6 +50,14 @@ def no_settled_rate(method: Method) -> Missing | None:
     return Missing(reason, (Advice.STEP,))
 
 
+def stopped(method: Method) -> Missing | None:
+    """Where the rate tends to 0: the limit of many steps is no iteration, and says nothing of the loss."""
+    if method.rate is None or method.rate.settled != 0:
+        return None
+    reason = Sentence.of(f"{method.name}: the rate tends to 0: nothing moves any more in this limit")
+    return Missing(reason, (Sentence.of("read the limit with a slow rate"),))
+
+
 def at_rate(found: Result, rate: Expr) -> Result:
     """A result of the limit with ``rate h`` in the place of h, in every expression that it holds."""
     if rate == 1:

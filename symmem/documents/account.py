@@ -18,6 +18,7 @@ from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.scheduled import stopped
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import steps
 from symmem.derivation.straight import bound_sentence, is_expansion, keeps_bounds
@@ -149,6 +150,9 @@ def _schedule(derivation: Derivation) -> Schedule | None:
 
 
 def _limit(derivation: Derivation, at: At) -> Limit | Missing:
+    missing = stopped(derivation.method)
+    if missing is not None:
+        return missing
     coefficients, limit = derivation.coefficients, derivation.limit
     if isinstance(limit, Missing) and at != "limit":
         return limit
@@ -158,7 +162,8 @@ def _limit(derivation: Derivation, at: At) -> Limit | Missing:
 def _straight(derivation: Derivation, at: At) -> StraightLine:
     method = derivation.method
     by_step = derivation.straight_at(at) if isinstance(at, int) else derivation.straight
-    limit = derivation.limit_straight
+    missing = stopped(method)
+    limit = derivation.limit_straight if missing is None else missing
     return StraightLine(
         limit if at == "limit" else by_step,
         limit,
@@ -183,6 +188,9 @@ def _equation(derivation: Derivation) -> ModifiedEquation | Missing:
     coefficients, loss = derivation.modified_equation, derivation.modified_loss
     if isinstance(coefficients, Missing):
         return coefficients
+    missing = stopped(derivation.method)
+    if missing is not None:
+        return missing
     exact = isinstance(loss, ModifiedLoss) and loss.regime.is_exact
     flow = derivation.flow_loss if exact else None
     return ModifiedEquation(coefficients, None if isinstance(flow, Missing) else flow)

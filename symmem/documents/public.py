@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from symmem.declaration import loading, optimizer
 from symmem.declaration.catalogue import names
 from symmem.derivation import derivation as theory
+from symmem.derivation.slow_rate import at_slow_rate
 from symmem.documents import notebook
 from symmem.documents.account import At, account_of
 from symmem.documents.columns import Style
@@ -110,7 +111,7 @@ def derive(declared: optimizer.Optimizer | Named, order: int = 1) -> Derivation:
 def compare(several: Sequence[theory.Derivation | optimizer.Optimizer | Named]) -> Comparison:
     """Optimizers side by side, in the limit of many steps, to first order in h."""
     derivations = [each if isinstance(each, theory.Derivation) else derive(each) for each in several]
-    return Comparison(tuple(Entry(account_of(each, parts=COMPARED)) for each in derivations))
+    return Comparison(tuple(Entry(account_of(at_slow_rate(each), parts=COMPARED)) for each in derivations))
 
 
 def _as(shown: type[Shown], record: Any) -> Shown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr
 
+from symmem.algebra.families import RATE
 from symmem.algebra.results import Missing
 from symmem.algebra.scalar_forms import canonical
 from symmem.derivation.gradient_map_loss import GradientMapLoss
@@ -22,6 +23,11 @@ INSIDE = Letter("map loss")
 SENSE: Prose = (INSIDE, " stands inside the gradient map of the update, ", Letter("modified loss"), " behind a factor ",
                 Letter("P"), "; the sign is that of ", Letter("modified loss"))  # fmt: skip
 """Said below a comparison in which both losses stand."""
+RATED = (
+    "rate(n) > 0: the learning rate of step n is h rate(n); M and the losses hold where the rate changes little while "
+    "memory fades"
+)
+"""Said below a comparison with a schedule in it."""
 DEPENDS = "at the default parameters, on which it depends"
 
 
@@ -65,6 +71,11 @@ class Entry:
     def depends(self) -> bool:
         """Whether the sign is that at the default parameters alone."""
         return self.account.sign is not None and not self.account.sign.everywhere
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether h is ``h rate(n)``: a schedule whose rate does not settle at 1."""
+        return self.correction is not None and self.correction.has(RATE)
 
     @property
     def note(self) -> Prose:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symmem.documents.comparison.entry import DEPENDS, Entry
+from symmem.documents.comparison.entry import DEPENDS, RATED, Entry
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.notation import html
 from symmem.notation.html import Mathematics
@@ -22,6 +22,7 @@ def comparison_html(entries: Sequence[Entry]) -> str:
         [""],
     ]
     notes = [html.sentence([f"*: {DEPENDS}"])] if any(entry.depends for entry in entries) else []
+    notes += [html.sentence([RATED])] if any(entry.is_rated for entry in entries) else []
     return html.page("Optimizers side by side", "", [html.table(heads, rows), *notes])
 
 

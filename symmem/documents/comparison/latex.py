@@ -25,6 +25,7 @@ def comparison_latex(entries: Sequence[Entry], width: float = TEXT_WIDTH) -> str
         "room": f"{room:.1f}em",
         "sense": any(entry.inside is not None for entry in entries),
         "depends": DEPENDS if any(entry.depends for entry in entries) else "",
+        "rated": any(entry.is_rated for entry in entries),
     }
     return render("latex/comparison.tex.jinja", values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symmem.documents.columns import Style, columns, filled, wrapped
-from symmem.documents.comparison.entry import DEPENDS, SENSE, Entry
+from symmem.documents.comparison.entry import DEPENDS, RATED, SENSE, Entry
 from symmem.documents.text_writer import TextWriter
 from symmem.notation.glyphs import ASCII, UNICODE
 
@@ -29,6 +29,8 @@ def comparison_text(entries: Sequence[Entry], style: Style) -> str:
         lines += writer.prose(SENSE, "", " " * 6)
     if any(entry.depends for entry in entries):
         lines += wrapped(f"*     {DEPENDS}", style.width, "", " " * 6)
+    if any(entry.is_rated for entry in entries):
+        lines += wrapped(RATED, style.width, "", " " * 6)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

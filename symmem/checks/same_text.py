@@ -42,7 +42,8 @@ def _claim(found: Comparison) -> str:
         return f"{first} and {second}: no difference was seen, and no proof found that they are identical."
     changes = [_equation(name, value) for name, value in found.values]
     if found.scale != 1:
-        changes.insert(0, f"lr times {_plain(found.scale)}")
+        factor = _plain(found.scale)
+        changes.insert(0, f"lr times ({factor})" if found.scale.is_Add else f"lr times {factor}")
     return f"{first} is {second} with {', '.join(changes)}."
 
 

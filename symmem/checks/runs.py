@@ -21,7 +21,8 @@ DIGITS = 30
 HISTORIES = (1, 2, 5)
 """Steps seen in the histories on which updates are compared."""
 AGREE = mpf(10) ** -20
-STEPS = 20
+STEPS = (1, 5, 20)
+"""How far runs are compared, the short ones first."""
 RATE = Rational(1, 100)
 
 
@@ -141,11 +142,24 @@ def _point(chance: random.Random, dimension: int) -> Vector:
 
 
 def parting(trial: Trial) -> Parting | None:
-    """The first step after which the runs of the two are apart; None where they are not."""
+    """The first step after which the runs of the two are apart; None where they are not, as far as both go."""
+    for steps in STEPS:
+        try:
+            found = _parted(trial, steps)
+        except VerificationError:  # one diverges, after steps that were compared
+            if steps == STEPS[0]:
+                raise
+            return None
+        if found is not None:
+            return found
+    return None
+
+
+def _parted(trial: Trial, steps: int) -> Parting | None:
     layout = layout_of(trial.first, trial.second)
     start = _point(random.Random(3), dimension_of(layout))
-    left = literal_of(trial.first, trial.ours, layout).run(start, RATE, STEPS, DIGITS)
-    right = literal_of(trial.second, trial.theirs, layout).run(start, RATE, STEPS, DIGITS)
+    left = literal_of(trial.first, trial.ours, layout).run(start, RATE, steps, DIGITS)
+    right = literal_of(trial.second, trial.theirs, layout).run(start, RATE, steps, DIGITS)
     for step, (ours, theirs) in enumerate(zip(left, right, strict=True)):
         gap = distance(ours, theirs)
         if gap > AGREE:

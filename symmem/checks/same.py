@@ -2,7 +2,7 @@
 
 "Identical" is a claim on the optimizer: the same update for every history and every loss, by a symbolic zero of the two
 updates as functions of sums over the past (:mod:`symmem.checks.atoms`), confirmed by runs.  "Different" is a claim with
-a witness: a run in which they part.  What is neither proved nor refuted is called so.
+a witness: a run in which they part, or limits that differ in numbers.  What is neither proved nor refuted is called so.
 """
 
 from __future__ import annotations

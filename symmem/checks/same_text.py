@@ -6,6 +6,8 @@ from sympy import Expr, Symbol
 
 from symmem.checks.difference import Part
 from symmem.checks.same import Comparison, Verdict
+from symmem.checks.verify import needs_squares
+from symmem.checks.verify_text import SQUARE
 from symmem.documents.columns import Style, wrapped
 from symmem.documents.prose import missing_prose
 from symmem.documents.spelling import Spelling
@@ -23,6 +25,8 @@ def same_text(found: Comparison, style: Style) -> str:
         lines += _difference(found, writer)
     else:
         lines += wrapped(_PROVED, style.width, "  ", "  ")
+    if needs_squares(found.first, found.second):
+        lines += wrapped(f"Runs were made {SQUARE}.", style.width, "  ", "  ")
     return "\n".join(lines) + "\n"
 
 
@@ -38,7 +42,8 @@ def _claim(found: Comparison) -> str:
         return f"{first} and {second}: no difference was seen, and no proof found that they are identical."
     changes = [_equation(name, value) for name, value in found.values]
     if found.scale != 1:
-        changes.insert(0, f"lr times {_plain(found.scale)}")
+        factor = _plain(found.scale)
+        changes.insert(0, f"lr times ({factor})" if found.scale.is_Add else f"lr times {factor}")
     return f"{first} is {second} with {', '.join(changes)}."
 
 

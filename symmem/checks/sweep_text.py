@@ -6,24 +6,26 @@ from collections.abc import Sequence
 
 from symmem.checks.sweeps import Row
 from symmem.documents.columns import Style, table, wrapped
+from symmem.documents.fitted import fitted_table
 
 SIGNS = ("rewards", "neither", "penalises")
 
 
 def sign_text(rows: Sequence[Row], style: Style) -> str:
     """The sign table: what memory does to large gradients, with its condition on h beside every number."""
-    heads = ["optimizer", "memory", "c R", "inside the map", "c R", "for"]
+    heads = ["optimizer", "memory", "c R", "inside the map", "for"]
     cells = [heads]
     for row in rows:
         bound = row.get("bound")
         condition = "" if bound is None else f"h << {bound:.3g}"
-        cells.append([_name(row), *_side(row, "", style), *_side(row, "map_", style), condition])
-    lines = [style.plain(line) for line in table(cells, "")]
+        cells.append([_name(row), *_side(row, "", style), _inside(row, style), condition])
+    lines = fitted_table([[style.plain(cell) for cell in row] for row in cells], style.width)
     told = [
         "penalises, rewards: the modified loss is L + h c R, with R a norm of the gradient, c > 0 or c < 0, at the "
         "parameters of the row, as the small numbers such as eps go to 0; neither: memory leaves the loss as it is; "
         "a blank: no modified loss of this form is known.",
-        "inside the map: the same for the loss inside the gradient map of the update (mathematics.md section 11).",
+        "inside the map: c R of the loss inside the gradient map of the update (mathematics.md section 11), with c > 0 "
+        "where large gradients are penalised and c < 0 where they are rewarded.",
         "Every number is that of the first order in h and means something for h/(1 - beta) << 1 alone, with beta of "
         "the longest memory: the last column, which asks for less where a second moment vanishes on a constant past.",
     ]
@@ -45,6 +47,12 @@ def _side(row: Row, prefix: str, style: Style) -> list[str]:
         SIGNS[sign + 1] + _mark(row),
         f"{factor:.4g} {norm['text' if style.unicode else 'ascii']}" if sign else "",
     ]
+
+
+def _inside(row: Row, style: Style) -> str:
+    """c R inside the gradient map; its sign is that of c."""
+    word, number = _side(row, "map_", style)
+    return number or word
 
 
 def _mark(row: Row) -> str:

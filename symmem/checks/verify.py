@@ -20,7 +20,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.smoothing import smoothed
 from symmem.derivation.derivation import Derivation, derive
 from symmem.verification.agreement import Agreement, agreement
-from symmem.verification.literal import Literal
+from symmem.verification.literal import Literal, fits
 from symmem.verification.losses import coupled_loss
 from symmem.verification.problem import SQUARES, matrix_problem
 from symmem.verification.ridges import potential_map, skew_map
@@ -30,6 +30,8 @@ from symmem.verification.values import felt_values, gentle_values
 DIMENSION = 3
 MATRICES = ((2, 2), (1, 2))
 """Two tensors where something sees whole ones: what belongs to one is told from what belongs to all."""
+ALL_SQUARE = ((3, 3), (2, 2))
+"""For an update that has the shape of square matrices alone; a polar factor of 2x2 may be symmetric by chance."""
 Told = Callable[[str], None]
 """What hears of every piece of work when it begins: a progress bar."""
 
@@ -62,8 +64,15 @@ class Verification:
 
 
 def layout_of(*optimizers: Optimizer) -> Layout | None:
-    """The shapes that are common to them: two tensors where one of them sees whole ones."""
-    return MATRICES if any(map(sees_tensors, optimizers)) else None
+    """The shapes that are common to them: two tensors where one of them sees whole ones, square ones where need be."""
+    if not any(map(sees_tensors, optimizers)):
+        return None
+    return ALL_SQUARE if needs_squares(*optimizers) else MATRICES
+
+
+def needs_squares(*optimizers: Optimizer) -> bool:
+    """Whether the update of one of them has not the shape of the parameters, where these are not square."""
+    return any(sees_tensors(each) and not fits(each, MATRICES) for each in optimizers)
 
 
 def literal_of(optimizer: Optimizer, values: Mapping[str, Rational], layout: Layout | None = None) -> Literal:

@@ -8,15 +8,17 @@ from sympy import Rational
 
 from symmem.checks.claims import Claim
 from symmem.checks.orders import Errors
-from symmem.checks.verify import Beside, Verification
+from symmem.checks.verify import Beside, Verification, needs_squares
 from symmem.documents.columns import Style, table, wrapped
 from symmem.documents.prose import missing_prose
 from symmem.notation.decimals import decimal
 
+SQUARE = "for square matrices alone: others get an update of another shape"
+
 
 def verification_text(found: Verification, style: Style) -> str:
     """The report."""
-    blocks = [_heading(found, style), _formulas(found.claims), _orders(found.orders)]
+    blocks = [_heading(found, style), _formulas(found.claims), _orders(found.orders, style)]
     blocks += [
         _absent(found, style),
         *(_beside(each, style) for each in found.beside),
@@ -56,7 +58,7 @@ def _claim(claim: Claim | None) -> str:
     return f"{claim.error:.1e}" + ("" if claim.holds else "  WRONG")
 
 
-def _orders(orders: tuple[Errors, ...]) -> list[str]:
+def _orders(orders: tuple[Errors, ...], style: Style) -> list[str]:
     if not orders:
         return []
     rates = orders[0].rates
@@ -68,7 +70,7 @@ def _orders(orders: tuple[Errors, ...]) -> list[str]:
         rows.append([name, *(f"{error:.1e}" for error in each.errors), slope, verdict])
     time = len(orders[-1].path) - 1
     lead = f"The optimizer against the memoryless iteration; a fixed time is {time} steps of the smallest h"
-    return [lead, *table(rows, "    ")]
+    return [*wrapped(lead, style.width, "", "  "), *table(rows, "    ")]
 
 
 def _absent(found: Verification, style: Style) -> list[str]:
@@ -100,4 +102,6 @@ def _verdict(found: Verification, style: Style) -> list[str]:
     verdicts += [each.found.holds for each in found.beside]
     wrong, count = verdicts.count(False), len(verdicts)
     words = f"All {count} claims hold." if not wrong else f"{wrong} of {count} claims fail."
+    if needs_squares(found.optimizer):
+        words = f"{SQUARE[0].upper()}{SQUARE[1:]}.  There: {words[0].lower()}{words[1:]}"
     return wrapped(words, style.width, "", "  ")

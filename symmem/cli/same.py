@@ -21,7 +21,7 @@ def same(first: str, second: str, timeout: float, output: str | None) -> None:
     """Identical, identical up to lr or to names of parameters, or the difference in closed form.
 
     Identical is a claim on the optimizers, for every loss and every past, by a symbolic zero; different comes with two
-    runs that part.
+    runs that part, or with limits of many steps that differ.
     """
     from symmem.checks.same import same as compared
     from symmem.checks.same_text import same_text

@@ -62,6 +62,13 @@ def silence(stream: TextIO | None) -> None:
         os.close(nowhere)
 
 
+def line_width() -> int | None:
+    """How many columns a terminal has; None where standard output is read by a program."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size((80, 24)).columns
+
+
 def style(output: str | None) -> Style:
     """What standard output can show; a file gets Unicode in 80 columns."""
     from symmem.documents.columns import Style

@@ -1,4 +1,4 @@
-"""The derivation with the rate as a symbol: what memory does while a scheduled optimizer moves (section 9).
+"""The derivation with the rate as a symbol: what memory does while the optimizer moves (mathematics.md section 2).
 
 Where the rate changes little while memory fades, every result of the limit has ``rate(n) h`` in the place of h:
 ``M = h rate(n) F_1``, and the modified loss is ``L + h rate(n) c R``.  The number c is that of the optimizer without a

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 
 from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.derivation import derive
+from symmem.derivation.parameter_groups import without_group_form
 from symmem.errors import DerivationError
 from symmem.training.loading import declared, formulas_of
 from symmem.training.runtime import memoryless, with_memory
@@ -151,10 +153,8 @@ def first_order_of(optimizer: Optimizer) -> FirstOrder:
     """The formulas at order 1, which is all that the runtime with memory and the probe know."""
     found = formulas_of(optimizer)
     if not isinstance(found, FirstOrder):
-        raise DerivationError(
-            f"{optimizer.name}: the optimizer with memory and the probe are known for geometric memory of theta and "
-            "grad, and here a g reads momentum variables or a delay stands; take Memoryless"
-        )
+        reason = without_group_form(derive(optimizer).method)
+        raise DerivationError(f"{reason}; so there is no optimizer with memory and no probe: take Memoryless")
     return found
 
 
@@ -182,6 +182,8 @@ def _is_like(group: dict[str, Any], formulas: FirstOrder) -> bool:
 
 def _separate(betas: Any, formulas: Formulas) -> dict[str, float]:
     """``betas`` for an optimizer that declares them one by one: beta1, beta2, ..."""
+    if not isinstance(betas, tuple | list):
+        raise TypeError(f"betas = {betas!r} is not a tuple of numbers")
     names = [f"beta{k}" for k in range(1, len(betas) + 1)]
     if not {*names} <= {*formulas.parameters} or f"beta{len(betas) + 1}" in formulas.parameters:
         raise TypeError(

@@ -120,7 +120,8 @@ class _Machine:
         betas = [
             evaluate(momentum.beta, numbers, {}, digits=digits) for momentum in literal.optimizer.momentum
         ]
-        return cls(literal, numbers, tuple(betas), digits, _layouts(literal))
+        layouts = {} if literal.layout is None else layouts_of(literal.optimizer, literal.layout)
+        return cls(literal, numbers, tuple(betas), digits, layouts)
 
     @property
     def variables(self) -> list[tuple[str, Momentum, mpf]]:
@@ -196,14 +197,29 @@ class _Machine:
         return spread(tuple(found) if isinstance(found, list) else found, dimension)
 
 
-def _layouts(literal: Literal) -> Layouts:
-    """The shapes of theta and the gradient, and of every momentum variable: those of its g."""
-    if literal.layout is None:
-        return {}
-    found: dict[str, Layout] = {"theta": literal.layout, "grad": literal.layout}
-    for position, momentum in enumerate(literal.optimizer.momentum, start=1):
-        found[f"m{position}"] = layout_of(momentum.g, found) or literal.layout
+def layouts_of(optimizer: Optimizer, layout: Layout) -> Layouts:
+    """The shapes of theta and the gradient, and of every momentum variable: those of its g.
+
+    An update that has not the shapes of theta is an error.
+    """
+    found: dict[str, Layout] = {"theta": layout, "grad": layout}
+    for position, momentum in enumerate(optimizer.momentum, start=1):
+        found[f"m{position}"] = layout_of(momentum.g, found) or layout
+    update = layout_of(optimizer.phi, found) or layout
+    if update != layout:
+        raise VerificationError(
+            f"{optimizer.name}: its update has the shapes {update}, the parameters have {layout}"
+        )
     return found
+
+
+def fits(optimizer: Optimizer, layout: Layout) -> bool:
+    """Whether tensors of these shapes get an update of their own shapes."""
+    try:
+        layouts_of(optimizer, layout)
+    except VerificationError:
+        return False
+    return True
 
 
 def _delayed(values: Sequence[Vector], momentum: Momentum) -> Vector:

@@ -63,7 +63,10 @@ def _size(layout: Layout) -> int:
 
 
 def layout_of(expression: Expr, layouts: Layouts) -> Layout | None:
-    """The shapes of a vector expression; None for what has one number for a tensor, or one for all."""
+    """The shapes of a vector expression; None for what has one number for a tensor, or one for all.
+
+    Tensors of different shapes that meet entry by entry are an error, also where their numbers of entries agree.
+    """
     if isinstance(expression, Symbol):
         return layouts.get(expression.name)
     name = expression.func.__name__ if isinstance(expression, AppliedUndef) else ""
@@ -73,10 +76,18 @@ def layout_of(expression: Expr, layouts: Layouts) -> Layout | None:
     found = [layout for layout in known if layout is not None]
     if name == "transpose":
         return tuple(_matrix(shape)[::-1] for shape in found[0])
-    if name == "matmul":
-        pairs = zip(found[0], found[1], strict=True)
-        return tuple((_matrix(left)[0], _matrix(right)[1]) for left, right in pairs)
+    if name == "matmul" and len(found) == 2:
+        return tuple(_product(_matrix(left), _matrix(right)) for left, right in zip(*found, strict=True))
+    for other in found[1:]:
+        if other != found[0]:
+            raise VerificationError(f"tensors of the shapes {found[0]} and {other} meet entry by entry")
     return found[0] if found else None
+
+
+def _product(left: tuple[int, int], right: tuple[int, int]) -> Shape:
+    if left[1] != right[0]:
+        raise VerificationError(f"matmul of {left[0]}x{left[1]} and {right[0]}x{right[1]}")
+    return left[0], right[1]
 
 
 def per_tensor(name: str, arguments: Sequence[Vector], layout: Layout) -> Any:

@@ -129,6 +129,9 @@ def test_same_on_the_command_line() -> None:
     assert output("same", "heavyball", "ema-momentum").startswith(
         "heavyball is ema-momentum with lr times 1/(1 - beta)."
     )
+    assert output("same", "ema-momentum", "heavyball").startswith(
+        "ema-momentum is heavyball with lr times (1 - beta)."
+    )
     text = output("same", "adam", "adam-torch", PYTHONIOENCODING="ascii")
     assert text.isascii()
     assert "Witness" in text

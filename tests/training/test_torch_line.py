@@ -29,6 +29,7 @@ from sympy import Rational
 from truth import FIRST
 
 from symmem import Momentum, Optimizer
+from symmem.errors import DerivationError
 from symmem.training import Memoryless, WithMemory, probe
 
 SHORT = {name: CASES[name] for name in ("one group", "two of everything", "one joined late", "one maximises")}
@@ -157,3 +158,18 @@ def test_the_probe_tells_both_sizes() -> None:
         assert abs(seen[name] - size) < 1e-12 * size
     assert 0 <= seen["share_outside"] <= 1
     assert abs(seen["memory_time"] - given["lr"] / (1 - given["betas"][1])) < 1e-12
+
+
+def test_refusals_say_what_is_wrong() -> None:
+    for betas in ((0.9,), (0.9, 0.95, 0.99), 0.9):
+        with pytest.raises(ValueError, match="takes 2 betas"):
+            Memoryless("adamw-torch", parameters(), betas=betas)
+    for lr in ("1e-3", float("nan"), float("inf"), -1.0):
+        with pytest.raises(ValueError, match="is not a finite number from 0 on"):
+            Memoryless("adamw-torch", parameters(), lr=lr)
+    with pytest.raises(DerivationError, match="a product over steps in b has no form"):
+        WithMemory("nadam-torch", parameters())
+    with pytest.raises(ValueError, match="order 1 has no max_norm; leave it out"):
+        Memoryless("laprop", parameters(), history="expansion", max_norm=1.0)
+    with pytest.raises(ValueError, match="a parameter group has 'weight_decy'; known are lr, betas"):
+        Memoryless("adamw-torch", [{"params": parameters(), "weight_decy": 0.1}])

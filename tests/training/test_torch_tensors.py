@@ -108,3 +108,27 @@ def test_smoothed_functions_are_exact_in_the_update_that_runs() -> None:
     truth = torch.tensor([float(x) for x in end], dtype=torch.float64)
     own = ran(lambda tensors: WithMemory(optimizer, tensors, lr=1e-3, strength=0.0))
     torch.testing.assert_close(own, truth, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["muon", "scion", "spectral-descent", "shampoo-ema"])
+@pytest.mark.parametrize("cls", [Memoryless, WithMemory])
+def test_a_matrix_without_full_rank_is_refused_before_any_parameter_changes(name: str, cls: Any) -> None:
+    """The gradient of the last layer of a classifier: its rows add up to zero."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(6, 12, bias=False), torch.nn.Linear(12, 4, bias=False))
+    inputs, classes = torch.randn(32, 6), torch.arange(32) % 4
+    before = [p.detach().clone() for p in model.parameters()]
+    optimizer = cls(name, model.parameters(), lr=1e-2)
+    with pytest.raises(ValueError, match=r"parameter \d of its group, shape .*rank-deficient.*full rank"):
+        optimizer.step(lambda: torch.nn.functional.cross_entropy(model(inputs), classes))
+    for p, old in zip(model.parameters(), before, strict=True):
+        assert torch.equal(p.detach(), old)
+
+
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+def test_emitted_functions_refuse_a_matrix_without_full_rank(target: str) -> None:
+    space: dict[str, Any] = {}
+    exec(compile(symmem.emit(symmem.derive("muon"), target), "muon.py", "exec"), space)
+    theta = torch.ones(2, 3, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"rank-deficient.*full rank; muon-torch does not"):
+        space["memoryless"](theta if target == "torch" else theta.numpy(), lambda x: x, n=0)

@@ -62,7 +62,8 @@ def _polar(library: Any, tensors: Any, _numbers: Any) -> Any:
         return _polar(library, [tensor.T for tensor in tensors], ()).T
     jet = _jet(library, x, directions)
     square = _product(jet, [part.T for part in jet])
-    return _product(_jet_root(library, square, 2), jet)[-1]
+    least = x.shape[0] * float(library.finfo(x.dtype).eps)
+    return _product(_jet_root(library, square, 2, least), jet)[-1]
 
 
 def _newton_schulz(library: Any, tensors: Any, _numbers: Any) -> Any:
@@ -111,13 +112,16 @@ def _product(left: list[Any], right: list[Any]) -> list[Any]:
     return [entry(whole) for whole in range(len(left))]
 
 
-def _jet_root(library: Any, jet: list[Any], p: int) -> list[Any]:
+def _jet_root(library: Any, jet: list[Any], p: int, least: float = 0.0) -> list[Any]:
     """R = A^(-1/p) of a symmetric, positive A, from R^p A = 1 where A is diagonal.
 
     For every set of directions it is linear in the new part of R, with the factors
     sum_j r_a^j r_b^(p-1-j) A_b: no difference of eigenvalues is divided by.
     """
     values, basis = library.linalg.eigh(jet[0])
+    if "jax" not in library.__name__ and not bool(values[0] > least * values[-1]):
+        words = "its polar factor or inverse root needs full rank; muon-torch does not"
+        raise ValueError(f"a matrix of {len(values)} rows is rank-deficient: {words}")
     turned = [basis.T @ part @ basis for part in jet]
     roots = values ** (-1.0 / p)
     root = [library.zeros_like(part) for part in turned]

@@ -29,7 +29,12 @@ class Argument:
     def values(self, group: Group) -> tuple[float, ...]:
         """The numbers of this argument in a group: one, or as many as its tuple has."""
         given = group[self.name]
-        return tuple(float(x) for x in given) if isinstance(self.default, tuple) else (float(given),)
+        if not isinstance(self.default, tuple):
+            return (float(given),)
+        count = len(self.default)
+        if not isinstance(given, tuple | list) or len(given) != count:
+            raise ValueError(f"{self.name} = {given!r}: the optimizer takes {count} {self.name}")
+        return tuple(float(x) for x in given)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .kernels import are_alike, check_kernels, compiled_step, operators_of
 from .loops import asks_for_state, closure_of
 from .optimizer import GroupOptimizer, Settings, check_higher
 from .states import without_memory
-from .step import evaluate, update_parameter
+from .step import evaluate, update_parameters
 from .vectors import Closure
 
 
@@ -98,10 +98,8 @@ class Memoryless(GroupOptimizer[Formulas]):
             return compiled_step(parts, closure, resources, operators)
         first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
         loss = evaluate(parts, parts, closure, resources, first=first)
+        update_parameters(parts)
         for part in parts:
-            for place, g in enumerate(part.gradients):
-                if g is not None:
-                    update_parameter(part, place, g)
             if any(g is not None for g in part.gradients):
                 part.note_step()
         return loss

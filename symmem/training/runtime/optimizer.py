@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -32,6 +33,8 @@ class Settings:
     functions: Mapping[str, Callable[..., Tensor] | None] = field(default_factory=dict)
 
 
+OF_EVERY_GROUP = ("params", "param_names", "name", "initial_lr", "_rates", "foreach", "fused")
+"""Keys of a group beside the arguments: what PyTorch, its schedulers and a run here leave in it."""
 Given = TypeVar("Given", bound=Formulas)
 
 
@@ -71,6 +74,10 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
 
     def add_param_group(self, param_group: Group) -> None:
         """A group that joins has made no update: its parameters were constant."""
+        known = (*self.defaults, *OF_EVERY_GROUP)
+        unknown = ", ".join(repr(key) for key in param_group if key not in known)
+        if unknown:
+            raise ValueError(f"a parameter group has {unknown}; known are {', '.join(self.defaults)}")
         super().add_param_group(param_group)
         try:
             self.check_group(self.param_groups[-1])
@@ -80,8 +87,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
 
     def check_group(self, group: Group) -> None:
         """Raises where a group has a value that it must not have."""
-        if not float(group["lr"]) >= 0:
-            raise ValueError(f"lr = {group['lr']!r} is negative")
+        if isinstance(group["lr"], str) or not 0 <= float(group["lr"]) < math.inf:
+            raise ValueError(f"lr = {group['lr']!r} is not a finite number from 0 on")
         self.formulas.check_values(group)
         if isinstance(self.formulas, FirstOrder):
             check_history(group, self.formulas)
@@ -145,4 +152,5 @@ def check_higher(formulas: HigherOrder, settings: Settings) -> None:
     if settings.hvp != "double-backward":
         raise ValueError(f'order {formulas.order} is computed with hvp="double-backward" alone')
     if settings.max_norm is not None:
-        raise ValueError(f"max_norm is not known at order {formulas.order}; use order 1")
+        words = "use order 1" if formulas.order > 1 else "leave it out"
+        raise ValueError(f"{formulas.title} at order {formulas.order} has no max_norm; {words}")

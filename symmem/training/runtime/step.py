@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,15 +103,19 @@ def contribution(part: Part, table: Tensor) -> Vectors:
             for weight, *scalars in table.tolist():
                 given = (*part.functions[place], *scalars, *part.values)
                 factor = part.unit * weight
-                accumulate(
-                    total, factor, formulas.memory.past, point, given, is_entrywise=formulas.is_entrywise
-                )
+                with named(part, place):
+                    accumulate(
+                        total, factor, formulas.memory.past, point, given, is_entrywise=formulas.is_entrywise
+                    )
         found.append(None if total is None else total.to(theta.dtype))
     return found
 
 
-def update_parameter(part: Part, place: int, gradient: Tensor) -> None:
-    """theta <- theta - lr (F + M), or on the straight-line history, for one tensor, in place."""
+def updated(part: Part, place: int, gradient: Tensor) -> Tensor:
+    """theta - lr (F + M), or on the straight-line history, for one tensor: in place where formulas act by entries.
+
+    A formula of whole matrices gets a copy, so that no parameter changes where the update of another is not finite.
+    """
     formulas, functions, parameter = part.formulas, part.functions[place], part.parameters[place]
     theta, g = widened(parameter, gradient)
     formula, vectors, scales = formulas.plain, [theta, g], list[float]()
@@ -123,6 +128,53 @@ def update_parameter(part: Part, place: int, gradient: Tensor) -> None:
             formula, scales = memory.on_line, [*scales, *part.line_numbers]
         vectors += part.remembered_at(place, theta, shared=shared)
     given = (*functions, *scales, *part.scalars, *part.values)
-    accumulate(theta, -part.lr, formula, vectors, given, is_entrywise=formulas.is_entrywise)
-    if theta is not parameter:
-        parameter.copy_(theta)
+    out = theta.clone() if formulas.is_of_tensors and theta is parameter else theta
+    accumulate(out, -part.lr, formula, vectors, given, is_entrywise=formulas.is_entrywise)
+    if formulas.is_of_tensors:
+        check_finite(out)
+    return out
+
+
+def update_parameters(parts: Sequence[Part]) -> None:
+    """Every tensor that has a gradient gets its new value: those of functions of a tensor once all are known."""
+    waiting: list[tuple[Tensor, Tensor]] = []
+    for part in parts:
+        for place, g in enumerate(part.gradients):
+            if g is None:
+                continue
+            with named(part, place):
+                pair = part.parameters[place], updated(part, place, g)
+            if part.formulas.is_of_tensors:
+                waiting.append(pair)
+            else:
+                write(*pair)
+    for pair in waiting:
+        write(*pair)
+
+
+def write(kept: Tensor, computed: Tensor) -> None:
+    """What was computed elsewhere, or in a wider type, goes back to where it is kept."""
+    if kept is not computed:
+        kept.copy_(computed)
+
+
+@contextmanager
+def named(part: Part, place: int) -> Iterator[None]:
+    """A function of a matrix that refuses its argument does not know whose it is: the tensor is named here."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{tensor_name(part, place)}: {error}") from error
+
+
+def check_finite(value: Tensor) -> None:
+    """ValueError before a value that is not finite replaces a parameter."""
+    if not bool(torch.isfinite(value).all()):
+        raise ValueError("the update is not finite, and no parameter was changed")
+
+
+def tensor_name(part: Part, place: int) -> str:
+    """A tensor in words: its place in its group, and its shape."""
+    return (
+        f"{part.formulas.title}, parameter {place} of its group, shape {tuple(part.parameters[place].shape)}"
+    )

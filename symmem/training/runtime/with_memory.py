@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from .running import (
     shaped_sums,
 )
 from .sharding import local
-from .step import evaluate
+from .step import check_finite, evaluate, named, write
 from .vectors import Closure, widened
 
 
@@ -125,10 +125,16 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         corrects = self.formulas.memory is not None and any(group["strength"] != 0 for group in groups)
         first = corrects and all(group["n"] == 0 for group in groups)
         loss = evaluate(parts, receivers, closure, self.resources(), first=first)
+        waiting: list[_Advance] = []
         for part, mine in zip(parts, terms, strict=True):
             for place, g in enumerate(part.gradients):
                 if g is not None:
-                    _advance(part, place, g, mine, self.state[part.owned[place]])
+                    with named(part, place):
+                        made = _advanced(part, place, g, mine, self.state[part.owned[place]])
+                    waiting.append(made)
+                    if not self.formulas.is_of_tensors:  # those are kept once all are known to be finite
+                        _keep(waiting)
+        _keep(waiting)
         for group in self.param_groups:
             group["n"] += 1
             one = RunningPart(self.formulas, group, (), 0)
@@ -158,12 +164,26 @@ def terms_of(part: RunningPart) -> Terms:
     return [(part.aimed(group["target"]), factor), (part, -factor)]
 
 
-def _advance(part: RunningPart, place: int, gradient: Tensor, terms: Terms, entry: dict[str, Any]) -> None:
-    """theta <- theta - lr (Phi(m) + strength M) for one tensor and its state."""
+@dataclass(frozen=True)
+class _Advance:
+    """What one tensor and its state become: where it is kept, and what was computed for it."""
+
+    kept: tuple[Tensor, ...]
+    computed: tuple[Tensor, ...]
+    entry: dict[str, Any]
+    news: dict[str, Any]
+
+
+def _advanced(
+    part: RunningPart, place: int, gradient: Tensor, terms: Terms, entry: dict[str, Any]
+) -> _Advance:
+    """theta - lr (Phi(m) + strength M) and the state, for one tensor; on copies for functions of a whole tensor."""
     parameter = part.parameters[place]
     state = shaped_sums(running_sums(entry, part.owned[place], part.formulas), part, place, gradient)
     sums = [local(x) for x in state]
     theta, g, *wide = widened(parameter, gradient, *sums)
+    if part.formulas.is_of_tensors:
+        theta, *wide = (x.clone() for x in (theta, *wide))
     at = Place(place, theta, g, part.functions[place])
     correction = None
     for receiver, factor in terms:
@@ -173,13 +193,17 @@ def _advance(part: RunningPart, place: int, gradient: Tensor, terms: Terms, entr
     run(part, at, wide, theta, -part.lr)
     if correction is not None:
         theta.sub_(correction, alpha=part.lr)
-    _keep((parameter, *sums), (theta, *wide))
-    entry.update(zip(part.formulas.running.states, state, strict=True))
-    entry["step"] = entry.get("step", torch.tensor(float(part.made))) + 1
+    if part.formulas.is_of_tensors:
+        check_finite(theta)
+    news = dict(zip(part.formulas.running.states, state, strict=True))
+    news["step"] = entry.get("step", torch.tensor(float(part.made))) + 1
+    return _Advance((parameter, *sums), (theta, *wide), entry, news)
 
 
-def _keep(kept: Sequence[Tensor], computed: Sequence[Tensor]) -> None:
-    """What was computed in a wider type goes back to where it is kept."""
-    for place, x in zip(kept, computed, strict=True):
-        if place is not x:
-            place.copy_(x)
+def _keep(waiting: list[_Advance]) -> None:
+    """What was computed elsewhere, or in a wider type, goes back to where it is kept; none waits any more."""
+    for made in waiting:
+        for place, x in zip(made.kept, made.computed, strict=True):
+            write(place, x)
+        made.entry.update(made.news)
+    waiting.clear()

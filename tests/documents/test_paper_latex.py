@@ -98,6 +98,8 @@ class Truth:
 
         def update(w, j, step, arguments):
             point = arguments[0] if arguments else w.theta
+            if "s" in str(j):  # on the straight line
+                return self.vector(d.limit_straight, point)
             if step is None:
                 return self.vector(d.coefficients[int(j)], point)
             return self.vector(d.F if not j else parts[int(j)], point, step)
@@ -119,6 +121,10 @@ class Truth:
             r"\bG": lambda w, j, *_: self.vector(d.modified_equation[int(j)], w.theta),
             r"\bd": lambda w, j, *_: self.vector(d.shift[int(j) - 1], w.theta),
             r"\bS": self.past,
+            "d": lambda w, *_: entrywise(
+                lambda x: MP.mpf(LR.p) / LR.q * x,
+                tuple(LOSS.contraction(w.theta, self.vector(d.limit.F, w.theta))),
+            ),
             r"\bv": lambda *_: vector(3),
             r"\bR": lambda w, k, *_: self.vector(d.obstruction.terms[int(k) - 1], w.theta),
             r"\modloss": lambda w, *_: self.number(d.modified_loss.potential, w.theta),

@@ -36,8 +36,9 @@ def lower(derivation: Derivation) -> Program:
         ),
     }
     if derivation.order == 1:
-        finite_line, limit_line = straight_formulas(derivation)
-        found["straight"] = Variants(_lowered(finite_line), _lowered(limit_line))
+        lines = straight_formulas(derivation)
+        if not all(isinstance(line, Missing) for line in lines):
+            found["straight"] = Variants(*(_lowered(line) for line in lines))
     loss = _modified_loss(derivation)
     inside = derivation.gradient_map_loss
     if inside is not None:

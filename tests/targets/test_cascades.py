@@ -8,6 +8,7 @@ import pytest
 import torch
 from cascades import EVERY, adan, adopt, label, optimistic, rmsprop_momentum
 from sympy import Expr
+from truth import load
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
@@ -95,3 +96,10 @@ def test_a_sum_with_a_product_for_every_step_is_not_for_the_kernels() -> None:
     program = lower_products(derive(adopt()))
     assert "every past step would need a Hessian-vector product" in str(program["correction"].finite)
     assert program["correction"].limit
+
+
+@pytest.mark.parametrize("target", ["numpy", "torch", "jax", "octave"])
+def test_without_a_straight_line_there_is_no_function_of_it(target: str) -> None:
+    """Adan has none, at step n nor in the limit; optimizers that have one keep it."""
+    assert "straight" not in TARGETS[target].source(derive(adan()))
+    assert "straight" in TARGETS[target].source(derive(load("adamw")))

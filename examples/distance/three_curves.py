@@ -194,6 +194,8 @@ def draw_order(found: dict[str, dict[str, list[float]]], rates: list[float], pat
             label = f"{way}: slope {slope(ends[way]):.2f}"
             panel.loglog(rates, ends[way], "o-", color=colour, label=label, linewidth=1.2, markersize=4)
         panel.set_title(f"{method}, MLP", fontsize=10)
+        panel.set_xticks(rates, [f"{rate:g}" for rate in rates], fontsize=8)
+        panel.minorticks_off()
         panel.set_xlabel("lr")
         panel.legend(fontsize=8, frameon=False)
     panels[0].set_ylabel("distance at equal time")

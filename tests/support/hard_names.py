@@ -23,7 +23,7 @@ PYTHON = {
 }
 PYTHON |= {"ValueError", "TypeError", "cls", "self", "params", "closure", "state", "group"}
 NEAR = (
-    "g", "v1", "h1", "k1", "c1", "x1", "r1", "q1", "t1", "p1", "hv1", "np", "jnp", "jax", "torch", "math", "float",
+    "g", "v1", "h1", "k1", "c1", "x1", "t1", "p1", "hv1", "np", "jnp", "jax", "torch", "math", "float",
     "range", "value", "ValueError", "int",
 )  # fmt: skip
 """Names that entrywise functions and bodies have: each stands by itself in an entrywise function."""

@@ -239,13 +239,13 @@ def test_parameters_may_have_any_allowed_name() -> None:
     """Names that the emitted code would itself have chosen."""
     optimizer = symmem.Optimizer(
         name="odd",
-        phi="v1*m1/sqrt(m2 + c1) + r1*x1*p1*t1*h1*tanh(m1)",
+        phi="v1*m1/sqrt(m2 + c1) + x2*x1*p1*t1*h1*tanh(m1)",
         momentum=[
-            symmem.Momentum("grad", "q1", "(1 - q1)/(1 - q1**(n + 1))"),
+            symmem.Momentum("grad", "k1", "(1 - k1)/(1 - k1**(n + 1))"),
             symmem.Momentum("grad**2", "beta", "(1 - beta)/(1 - beta**(n + 1))"),
         ],
         parameters={
-            **dict.fromkeys(("v1", "r1", "x1", "p1", "t1", "h1", "q1", "beta"), 0.5),
+            **dict.fromkeys(("v1", "x2", "x1", "p1", "t1", "h1", "k1", "beta"), 0.5),
             "c1": {"default": 0.1, "range": "(0, inf)"},
         },
     )

@@ -113,7 +113,7 @@ def test_the_layout(tmp_path: Path) -> None:
     }
     names = run("nm", "-D", "--defined-only", "lib/libsymmem_kernels.so", folder=tmp_path / "kernels")
     exported = {line.split()[-1] for line in names.splitlines()}
-    public = ("memoryless", "direction", "correction", "step")
+    public = ("memoryless", "direction", "correction", "step", "straight")
     asked = {f"symmem_gd_{name}_{suffix}" for name in public for suffix in ("f32", "f64")}
     asked |= {f"symmem_gd_{name}" for name in ("params_init", "name", "version", "message", "directions")}
     assert {name for name in exported if name.startswith("symmem_gd")} == asked

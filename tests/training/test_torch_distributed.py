@@ -85,7 +85,7 @@ def test_optimizers_with_memory(found: Found, directory: Path, name: str, kind: 
 def test_probes(found: Found, directory: Path, case: str, error: float) -> None:
     """The numbers for the joint batch, in every process."""
     truth = probed(module_from(directory / "adamw_torch.py"), Net(both=True).double())
-    assert len(truth) == 9
+    assert len(truth) == 13
     for each in found:
         assert each[f"probe of {case}"] == pytest.approx(truth, rel=error, abs=error)
 

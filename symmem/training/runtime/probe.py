@@ -136,9 +136,16 @@ def _range(
 ) -> dict[str, float]:
     """The correction on the straight line, and whether the expansion holds here."""
     lines = [_on_line(part, place, g) for part in parts for place, g in enumerate(part.gradients)]
-    pairs = [(c, u) for c, u in zip(corrections, updates, strict=True) if c is not None and u is not None]
-    beyond = processes.total([float((c.abs() > u.abs()).sum()) for c, u in pairs])
-    entries = processes.total([float(c.numel()) for c, _ in pairs])
+    # One number for each tensor, also for those without a gradient: the processes add them up place by place.
+    beyond, entries = [], []
+    for c, u in zip(corrections, updates, strict=True):
+        if c is None or u is None:
+            beyond.append(0.0)
+            entries.append(0.0)
+        else:
+            beyond.append(float((c.abs() > u.abs()).sum()))
+            entries.append(float(c.numel()))
+    outside, all_entries = processes.total(beyond), processes.total(entries)
     size, change = processes.norm(updates), processes.norm(lines)
     reaches = [
         part.lr / (1 - max(memory.decays(*part.values), default=0.0))
@@ -148,7 +155,7 @@ def _range(
     return {
         "straight_norm": change,
         "straight_ratio": change / size if size else 0.0,
-        "share_outside": beyond / entries if entries else 0.0,
+        "share_outside": outside / all_entries if all_entries else 0.0,
         "memory_time": max(reaches, default=0.0),
     }
 

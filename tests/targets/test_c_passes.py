@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 import probe
 import pytest
-from sympy import Abs, Expr, Integer, Rational, Symbol, exp, lambdify, log, pi, sign, sqrt, symbols, tanh
+from sympy import (
+    Abs,
+    Add,
+    Expr,
+    Integer,
+    Mul,
+    Rational,
+    S,
+    Symbol,
+    exp,
+    lambdify,
+    log,
+    pi,
+    sign,
+    sqrt,
+    symbols,
+    tanh,
+)
 
 from symmem.algebra.results import Missing
+from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.lowering import vector_routine
 from symmem.program.products import lower_products, product_symbol
 from symmem.program.statements import Apply, Internal, Loop, Scalars, Statement
@@ -49,7 +68,21 @@ def run(statements: tuple[Statement, ...], values: dict[Symbol, float]) -> dict[
 
 
 def number(expression: Expr, values: dict[Symbol, float]) -> float:
-    return float(expression.subs(list(values.items())).evalf(20))
+    known = expression.subs(list(values.items())).replace(Complete, complete)
+    known = known.replace(Shortfall, lambda decay, power: 1 - decay**power).replace(
+        Whole, lambda inner: inner
+    )
+    return float(known.evalf(20))
+
+
+def complete(order: Expr, width: Expr, *factors: Expr) -> Expr:
+    """``h_order`` of the nodes, each a product of ``width`` factors, from its definition."""
+    nodes = [Mul(*factors[at : at + int(width)]) for at in range(0, len(factors), int(width))]
+    return (
+        Add(*(Mul(*chosen) for chosen in combinations_with_replacement(nodes, int(order))))
+        if order >= 0
+        else S.Zero
+    )
 
 
 def value_of(work: Pass, given: dict[Symbol, float]) -> float:

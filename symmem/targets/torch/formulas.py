@@ -81,7 +81,7 @@ def tensor_writer(program: Program) -> InliningWriter:
     return InliningWriter(spelling(scope), scope)
 
 
-_MATHEMATICS = {Need.ELEMENTARY, Need.OLDEST, Need.COMPLETE, Need.SHORTFALL}
+_MATHEMATICS = {Need.ELEMENTARY, Need.OLDEST, Need.PRODUCT, Need.SHORTFALL, Need.SHORTFALLS}
 """What is done with Python's own functions of numbers."""
 
 

@@ -32,8 +32,8 @@ name = "apart"
 title = "Apart"
 phi = "m1 / sqrt(m2 + eps) + m3"
 [parameters]
-beta1 = { default = 0.7 }
-beta2 = { default = 0.8 }
+beta1 = { default = 0.7, range = "[0, 1)" }
+beta2 = { default = 0.8, range = "[0, 1)" }
 eps = { default = 0.02, range = "(0, inf)" }
 i = { default = 0.3, range = "[0, inf)" }
 [[momentum]]

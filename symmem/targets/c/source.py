@@ -34,8 +34,9 @@ def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -
     """What varies in the source file."""
     parts = Parts(program, fields)
     functions = [interface_function(role, kind, prefix, parts) for kind in SUFFIXES for role in ROLES]
-    missing = [form(program["memoryless"]) for form in FORMS.values()]
-    reasons = [str(each.reason) for each in missing if isinstance(each, Missing)]
+    known = [program[role] for role in ROLES if role in program.routines]
+    missing = [form(variants) for variants in known for form in FORMS.values()]
+    reasons = list(dict.fromkeys(str(each.reason) for each in missing if isinstance(each, Missing)))
     stated = [f"{parameter.name} in {parameter.range}" for parameter in program.optimizer.parameters]
     return {
         "runtime": [runtime_text(name) for name in RUNTIME],

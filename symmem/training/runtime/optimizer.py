@@ -57,8 +57,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         self.max_norm = settings.max_norm
         self.process_group = settings.process_group
         self.module = settings.module
-        own = {"maximize": settings.maximize, "limit": settings.limit, "history": settings.history, "n": 0}
-        super().__init__(params, {**arguments, **own})
+        common = {"maximize": settings.maximize, "limit": settings.limit, "history": settings.history, "n": 0}
+        super().__init__(params, {**arguments, **common})
 
     def __getstate__(self) -> dict[str, Any]:
         mine = {name: getattr(self, name) for name in (*self._kept, "formulas")}

@@ -12,14 +12,16 @@ OF_A_RUN = ("params", "n", "_rates")
 """What a group has from its run, and not from its settings."""
 
 
-def without_memory(formulas: Formulas, state_dict: Mapping[str, Any], own: Sequence[Group]) -> dict[str, Any]:
+def without_memory(
+    formulas: Formulas, state_dict: Mapping[str, Any], present: Sequence[Group]
+) -> dict[str, Any]:
     """The state as the optimizer without memory keeps it: groups that know their n, and no running sums.
 
-    A group of PyTorch's has no n: it is the ``step`` of its tensors.  What it does not say stays as in ``own``.
+    A group of PyTorch's has no n: it is the ``step`` of its tensors.  What it does not say stays as in ``present``.
     """
     groups: list[Group] = []
     for place, saved in enumerate(state_dict["param_groups"]):
-        mine = own[place] if place < len(own) else {}
+        mine = present[place] if place < len(present) else {}
         kept = {key: value for key, value in mine.items() if key not in OF_A_RUN}
         if "n" not in saved:
             if isinstance(formulas, FirstOrder):

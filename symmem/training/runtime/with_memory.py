@@ -67,8 +67,8 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         settings: Settings,
         amount: Amount,
     ) -> None:
-        own = {"strength": amount.strength, "target": amount.target, "every": amount.every}
-        super().__init__(formulas, params, {**arguments, **own}, settings)
+        amounts = {"strength": amount.strength, "target": amount.target, "every": amount.every}
+        super().__init__(formulas, params, {**arguments, **amounts}, settings)
 
     def check_group(self, group: Group) -> None:
         """Fills in strength, target and every, and refuses what they cannot be."""
@@ -96,8 +96,8 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             if not group["limit"] and not {*changed} & {*running.frozen_limit}:
                 reason += "; with limit=True it does not"
             raise ValueError(reason)
-        own = dict(zip(formulas.parameters, formulas.values(group), strict=True))
-        formulas.check(None, *{**own, **target}.values())
+        values = dict(zip(formulas.parameters, formulas.values(group), strict=True))
+        formulas.check(None, *{**values, **target}.values())
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """A state of this optimizer, or of PyTorch's, which keeps the settings here."""

@@ -71,10 +71,10 @@ class _Memoryless(torch.optim.Optimizer):
         numbers = {id(group): (*self.functions, *_numbers(group)) for group in groups}
         for place, (group, p, g) in enumerate(points):
             if g is not None:
-                own, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
-                vectors = [s * a * products[k][place] if a else zero for k, a in own]
+                taken, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
+                vectors = [s * a * products[k][place] if a else zero for k, a in taken]
                 if _HAS_PATHS:
-                    vectors += [a * paths[row][place] if a else zero for row, a in own]
+                    vectors += [a * paths[row][place] if a else zero for row, a in taken]
                 given = (*_widened(p, g, *vectors), *numbers[id(group)])
                 p.copy_(p - float(group["lr"]) * _UPDATES[group["history"]](*given))
         for group in {id(x): x for x, _, g in points if g is not None}.values():
@@ -138,10 +138,10 @@ def _factor(row: _Row, other: _Row) -> float:
 
 def _remembered(decay: float, group: _Group, sender: _Group) -> Tensor:
     """Weights lr_s/lr sum_{k=n_j-s..n_i} decay^k of a sender's past steps, cut at 2**-60."""
-    own, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
-    count, rate = _count(decay, min(n, own)), math.log(abs(decay) or 0.5)
+    updates, n = (math.inf if g["limit"] else g["n"] for g in (group, sender))
+    count, rate = _count(decay, min(n, updates)), math.log(abs(decay) or 0.5)
     ago = torch.arange(1, max(count, 1) + 1, dtype=torch.float64)
-    k = own + 1 - ago
+    k = updates + 1 - ago
     weights = decay**ago * (1 - decay**k if decay < 0 else -torch.expm1(rate * k))
     past = torch.tensor(sender["_rates"] or [float(sender["lr"])], dtype=torch.float64)
     past = past[(len(past) - ago.long()).clamp(min=0)]

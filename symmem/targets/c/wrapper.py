@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem import __version__
-from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.c.layout import c_name
 from symmem.targets.c.source import runtime_text
 from symmem.targets.comments import in_docstring
-from symmem.targets.python.layout import INDENT, WIDTH, call, signature
+from symmem.targets.python.layout import INDENT, WIDTH, call
+from symmem.targets.python.surfaces import OF_STEP, Surface, defaults, surface
 
 RUNTIME = {"kernels": "_kernels_by_ctypes", "operators": "_kernels_in_torch"}
 """The modules that are copied beside the wrappers of a library, and what they are called there; no optimizer is."""
@@ -54,7 +54,7 @@ def kernel_module(program: Program, library: str) -> str:
             "regime": program.regime,
             "parameters": _listed("PARAMETERS", [f'"{name}"' for name in program.parameters]),
             "kernels": call("_kernels = ", runtime, given, WIDTH),
-            "functions": [*_by_kernels(program), *_by_formulas(program, f"_{prefix}")],
+            "functions": _functions(program, f"_{prefix}"),
         },
     )
 
@@ -65,61 +65,53 @@ def _listed(name: str, entries: Sequence[str]) -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name} = [", *(f"{INDENT}{entry}," for entry in entries), "]"]
 
 
-def _defaults(program: Program) -> list[str]:
-    return [f"{parameter.name}={decimal(parameter.default)}" for parameter in program.optimizer.parameters]
+def _functions(program: Program, formulas: str) -> list[Function]:
+    """Those of the NumPy module, with its signatures, and the kernels by themselves."""
+    found = [surface(program, name, has_out=True) for name in program.routines]
+    public = [
+        _by_kernels(each, program) if each.name in OF_STEP else _by_formulas(each, program, formulas)
+        for each in found
+    ]
+    return [*public, *(_by_kernels(each, program) for each in _from_products(program))]
 
 
-def _by_kernels(program: Program) -> list[Function]:
-    """The functions that run compiled code.  Arguments that a parameter has the name of yield."""
+def _from_products(program: Program) -> list[Surface]:
+    """Functions that take the gradient and its products; arguments that a parameter has the name of yield."""
     scope = Scope(program.parameters)
-    grad, hvp, g, hv, out = (scope.fresh(name) for name in ("grad", "hvp", "g", "hv", "out"))
+    g, hv = scope.fresh("g"), scope.fresh("hv")
+    early, late = ["n=None", *defaults(program)], ["n=None", "lr", *defaults(program), "out=None"]
+    claims = {
+        "correction": "The correction, from the products hv of the directions with the Hessian.",
+        "step": "The step, from the products hv; out=theta changes theta in place.",
+        "straight": "The update on a straight-line history, from the products hv.",
+    }
+    claim = "The vectors whose products with the Hessian are needed, on a new first axis."
+    first = Surface("direction", (("theta", ""), (g, "")), tuple(early), claim)
+    given = (("theta", ""), (g, ""), (hv, ""))
+    others = [Surface(f"{name}_from", given, tuple(late), claims[name]) for name in claims if name in program]
+    return [first, *others]
+
+
+def _by_kernels(function: Surface, program: Program) -> Function:
+    """A function that runs compiled code."""
     opened = call("_call = ", "_kernels.call", ["theta", "n", *program.parameters], WIDTH - len(INDENT))
-
-    def function(name: str, vectors: list[str], *, late: bool, has_out: bool, claim: str) -> Function:
-        keywords = ["n=None", *(["lr"] if late else []), *_defaults(program)]
-        passed = [*vectors, *(["lr"] if late else []), *([out] if has_out else [])]
-        head = signature(name, ["theta", *vectors, "*", *keywords, *([f"{out}=None"] if has_out else [])])
-        return Function(head, claim, [*opened, f"return _call.{name}({', '.join(passed)})"])
-
-    return [
-        function("memoryless", [grad], late=False, has_out=True,
-                 claim="F^(n)(theta): the update on a constant history."),
-        function("correction", [grad, hvp], late=True, has_out=True,
-                 claim="lr F_1: what memory adds to the update."),
-        function("step", [grad, hvp], late=True, has_out=True,
-                 claim="theta - lr * (memoryless + correction)."),
-        function("straight", [grad, hvp], late=True, has_out=True,
-                 claim="The update on a straight-line history: the step is theta - lr * straight."),
-        function("direction", [g], late=False, has_out=False,
-                 claim="The vectors whose products with the Hessian are needed, on a new first axis."),
-        function("correction_from", [g, hv], late=True, has_out=True,
-                 claim="The correction, from the products hv of the directions with the Hessian."),
-        function("step_from", [g, hv], late=True, has_out=True,
-                 claim="The step, from the products hv; out=theta changes theta in place."),
-        function("straight_from", [g, hv], late=True, has_out=True,
-                 claim="The update on a straight-line history, from the products hv."),
-    ]  # fmt: skip
+    keywords = [name for keyword, name in (("lr", "lr"), ("out=None", "out")) if keyword in function.keywords]
+    passed = ", ".join([*function.required[1:], *keywords])
+    return Function(function.head, function.claim, [*opened, f"return _call.{function.name}({passed})"])
 
 
-def _by_formulas(program: Program, formulas: str) -> list[Function]:
-    """The modified loss and what belongs to it, where they exist: from the NumPy module that lies beside."""
-    passed = [f"{name}={name}" for name in program.parameters]
-    theta, loss, grad = "_array(theta)", "lambda _: float(loss(theta))", "lambda _: _array(grad(theta))"
-
-    def function(name: str, vectors: list[str], given: list[str], *, late: bool, claim: str) -> Function:
-        keywords = [*(["lr"] if late else []), *_defaults(program)]
-        head = signature(name, [*vectors, *(["*"] if keywords else []), *keywords])
-        values = [*given, *(["lr=lr"] if late else []), *passed]
-        return Function(
-            head, claim, call("return ", f'_beside("{formulas}").{name}', values, WIDTH - len(INDENT))
-        )
-
-    found = [
-        function("modified_loss", ["theta", "loss", "grad"], [theta, loss, grad], late=True,
-                 claim="The loss whose preconditioned gradient step this is."),
-        function("preconditioner", ["theta", "grad"], [theta, grad], late=False,
-                 claim="P of the preconditioned gradient step, as a NumPy array."),
-        function("decay", [], [], late=True, claim="The decay beside the preconditioned gradient."),
-    ]  # fmt: skip
-    names = ("modified_loss", "preconditioner", "decay")
-    return [each for name, each in zip(names, found, strict=True) if name in program]
+def _by_formulas(function: Surface, program: Program, formulas: str) -> Function:
+    """A number, or P: from the NumPy module that lies beside, which sees arrays."""
+    running = function.name == "running_loss"
+    number = "_number(loss)" if running else "lambda _: _number(loss(theta))"
+    seen = {
+        "theta": "_array(theta)",
+        "grad": "lambda _: _array(grad(theta))",
+        "previous": "_number(previous)",
+        "loss": number,
+    }
+    given = [seen.get(name, f"_array({name})") for name in function.required]
+    rate = ["lr=lr"] if "lr" in function.keywords else []
+    values = [*given, *rate, *(f"{name}={name}" for name in program.parameters)]
+    line = call("return ", f'_beside("{formulas}").{function.name}', values, WIDTH - len(INDENT))
+    return Function(function.head, function.claim, line)

@@ -66,12 +66,16 @@ class Surface:
         """The names of what it must be given by position."""
         return [name for name, default in self.positional if not default]
 
-    def lines(self, body: list[str]) -> list[str]:
-        """The function with this body."""
+    @property
+    def head(self) -> list[str]:
+        """The lines of its signature."""
         marker = ["*"] if self.keywords else []
         positional = [name + default for name, default in self.positional]
-        head = signature(self.name, [*positional, *marker, *self.keywords])
-        return [*head, f'{INDENT}"""{self.claim}"""', *indented(body)]
+        return signature(self.name, [*positional, *marker, *self.keywords])
+
+    def lines(self, body: list[str]) -> list[str]:
+        """The function with this body."""
+        return [*self.head, f'{INDENT}"""{self.claim}"""', *indented(body)]
 
 
 def surface(program: Program, name: str, *, has_out: bool) -> Surface:

@@ -21,7 +21,8 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from symmem.algebra.families import VECTOR_HEADS, of_family
 from symmem.algebra.functions import FUNCTIONS
 from symmem.algebra.head import Head, Operands, Scope
-from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, Kind
+from symmem.algebra.noise_heads import NOISE_HEADS
+from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, VARIANCE, Kind
 from symmem.algebra.tensor_heads import TENSOR_HEADS, matrix_head
 from symmem.records import record
 
@@ -63,7 +64,7 @@ class Heads:
 
     def _kind(self, expression: Expr) -> Kind:
         if isinstance(expression, Symbol):
-            entrywise = expression in (THETA, GRAD) or MOMENTUM_NAME.fullmatch(expression.name)
+            entrywise = expression in (THETA, GRAD, VARIANCE) or MOMENTUM_NAME.fullmatch(expression.name)
             return Kind.ENTRYWISE if entrywise else Kind.SCALAR
         head = self.of(expression)
         if head is not None and head.kind is not Kind.ENTRYWISE:
@@ -162,5 +163,5 @@ def labels_of(expression: Expr, head: Head) -> Operands:
     return () if head.operands is None else expression.args[head.operands :]
 
 
-HEADS = Heads((*FUNCTIONS, *VECTOR_HEADS, *TENSOR_HEADS))
+HEADS = Heads((*FUNCTIONS, *VECTOR_HEADS, *TENSOR_HEADS, *NOISE_HEADS))
 """The functions of the language."""

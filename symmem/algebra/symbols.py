@@ -20,6 +20,10 @@ PAST = Symbol("s")
 """The index of a past step in the finite sums that stay: 0 <= s < n."""
 AGO = Symbol("k")
 """How many steps ago: the iterate theta_{n-k}."""
+VARIANCE = Symbol("variance")
+"""Of the gradient of one batch, entry by entry: a vector that depends on theta."""
+BATCHES = Symbol("batches")
+"""How many batches an epoch has."""
 
 INDEX_NAME = re.compile(r"[qrs][0-9]+")
 """The indices of sums over steps inside one another; no parameter has such a name."""

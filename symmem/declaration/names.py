@@ -21,7 +21,8 @@ _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
 
 _IN_FORMULAS = (
-    "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum"
+    "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum "
+    "variance batches variance_along variance_gradient noisy_hessian"
 )
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})

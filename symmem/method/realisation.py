@@ -62,15 +62,16 @@ def in_series(outer: Realisation, inner: Realisation) -> Realisation:
 def overlap_of(left: Realisation, right: Realisation) -> Expr:
     """``sum_k (C A^k B)(C' A'^k B') = (C x C') (1 - A x A')^(-1) (B x B')``, x the tensor product."""
     a, other = Matrix(left.A), Matrix(right.A)
-    product = _tensor(a, other)
-    forces = _tensor(Matrix(left.B), Matrix(right.B))
-    readers = _tensor(Matrix(left.C), Matrix(right.C))
+    product = tensor_product(a, other)
+    forces = tensor_product(Matrix(left.B), Matrix(right.B))
+    readers = tensor_product(Matrix(left.C), Matrix(right.C))
     solution = (eye(product.rows) - product).LUsolve(forces)
     value: Expr = (readers.T * solution)[0]
     return value.cancel()
 
 
-def _tensor(left: MutableDenseMatrix, right: MutableDenseMatrix) -> MutableDenseMatrix:
+def tensor_product(left: MutableDenseMatrix, right: MutableDenseMatrix) -> MutableDenseMatrix:
+    """The matrix with the entries ``left[i, k] right[j, l]`` at the pairs (i, j), (k, l)."""
     rows = [
         [x * y for x in left.row(i) for y in right.row(j)]
         for i in range(left.rows)

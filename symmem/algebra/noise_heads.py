@@ -1,12 +1,12 @@
 """Means over the noise of a batch, as functions of vectors (mathematics.md section 7).
 
-The gradient of one batch is ``grad + xi`` with ``E xi = 0``, its Hessian ``D2L + Dxi``; both depend on theta.  To second
-order in xi all that an average leaves is
+The gradient of one batch is ``grad + xi`` with ``E xi = 0``, its Hessian ``D2L + Dxi``; both depend on theta.  To
+second order in xi all that an average leaves is
 
     variance               V = E xi xi, entry by entry
     variance_along(v)      DV[v] = 2 E xi Dxi[v]
     variance_gradient(w)   DV^T[w] = sum_i w_i grad V_i = 2 E Dxi[w xi], for Dxi is symmetric; w does not move
-    noisy_hessian(w)       E xi D2L[w xi]: the Hessian, entry by entry times the covariance of the gradient, applied to w
+    noisy_hessian(w)       E xi D2L[w xi]: the Hessian times the covariance of the gradient, entry by entry, on w
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from symmem.cli.streams import deliver, style
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
     from symmem.documents.account import At
+    from symmem.method.sampling import Sampling
 
 
 @click.command(short_help="The memoryless iteration, its correction, the modified loss and equation.")
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
 )
 @click.option("--quadratic", is_flag=True, help="Add the exact iteration on a quadratic loss.")
+@click.option(
+    "--minibatch", is_flag=True, help="Add what the noise of mini-batches does: its mean, and one epoch."
+)
+@click.option(
+    "--batches",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="With --minibatch: how many batches an epoch has; a symbol without it.",
+)
+@click.option("--replacement", is_flag=True, help="With --minibatch: every step draws its batch anew.")
 @FORMAT
 @TIMEOUT
 @OUTPUT
@@ -39,6 +50,9 @@ def derive(  # noqa: PLR0917  # one argument for each option
     limit: bool,
     settings: tuple[str, ...],
     quadratic: bool,
+    minibatch: bool,
+    batches: int | None,
+    replacement: bool,
     form: str,
     timeout: float,
     output: str | None,
@@ -49,6 +63,10 @@ def derive(  # noqa: PLR0917  # one argument for each option
     """
     if limit and at_step is not None:
         raise click.UsageError("--at-step and --limit exclude each other; give one of them")
+    if (batches is not None or replacement) and not minibatch:
+        raise click.UsageError("--batches and --replacement say how mini-batches are drawn: add --minibatch")
+    if batches is not None and replacement:
+        raise click.UsageError("--batches and --replacement exclude each other; give one of them")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
 
@@ -58,7 +76,8 @@ def derive(  # noqa: PLR0917  # one argument for each option
         optimizer = load(name)
         derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
         with progress(f"deriving {optimizer.name} to order {order} ..."):
-            content = _formatted(derivation, at, form, quadratic, output)
+            sampling = _sampling(batches, replacement) if minibatch else None
+            content = _formatted(derivation, at, form, output, quadratic=quadratic, sampling=sampling)
     deliver(content, output)
 
 
@@ -75,14 +94,34 @@ def settings_of(given: tuple[str, ...]) -> dict[str, str]:
     return values
 
 
-def _formatted(derivation: Derivation, at: At, form: str, quadratic: bool, output: str | None) -> str:
+def _sampling(batches: int | None, replacement: bool) -> Sampling:
+    from sympy import Integer
+
+    from symmem.method.sampling import Sampling
+
+    if replacement:
+        return Sampling(None)
+    return Sampling() if batches is None else Sampling(Integer(batches))
+
+
+def _formatted(
+    derivation: Derivation,
+    at: At,
+    form: str,
+    output: str | None,
+    *,
+    quadratic: bool,
+    sampling: Sampling | None,
+) -> str:
     from symmem.documents.account import account_of
 
     if form == "json":
         from symmem.documents.json_form import PARTS, json_data, json_text
 
-        return json_text(json_data(account_of(derivation, at, quadratic=quadratic, parts=PARTS)))
-    account = account_of(derivation, at, quadratic=quadratic)
+        return json_text(
+            json_data(account_of(derivation, at, quadratic=quadratic, sampling=sampling, parts=PARTS))
+        )
+    account = account_of(derivation, at, quadratic=quadratic, sampling=sampling)
     if form == "latex":
         from symmem.documents.paper.fragment import latex_fragment
 

@@ -2,22 +2,21 @@
 
     E theta_{n+1} = theta_n - h ( F + N + M + h B ) + ...,        given theta_n        (mathematics.md section 7)
 
-N is what noise adds to the frozen update (:mod:`.frozen_noise`), M the correction of the full batch, and h B what noise
-adds to M through memory.  With ``p_l = d_l Phi`` at the frozen point, ``a_l = g_l'``, the sums of :mod:`.noisy_past` and
-the averages of :mod:`symmem.algebra.noise_heads`,
+N is what noise adds to the frozen update (:mod:`.frozen_noise`), M the correction of the full batch, and h B what
+noise adds to M through memory.  With ``p_l = d_l Phi`` at the frozen point, ``a_l = g_l'``, the sums of
+:mod:`.noisy_past` and the averages of :mod:`symmem.algebra.noise_heads`,
 
     B = sum_l { p_l Dg_l[N_l] + p_l/2 D(g_l'' V)[S_l] + (second order of p_l) Dg_l[S_l]
               + sum_q d_q p_l a_q ( Da_l[E_lq] V + a_l/2 DV[E_lq] )
               + sum_qr d_q p_l a_q ( d_theta g_l W_lqr V + a_l E xi D2L[W_lqr xi] )
               + p_l sum_r ( d_theta a_l Y_lr V + g_l'' E xi D2L[Y_lr xi] + a_l/2 DV^T[Y_lr] ) }
 
-The first three have both noises in one place: in the update of a past step, in one g, in the outer Phi.  In the others two
-places share the noise of a step.  For Phi linear in one g = grad, ``B = (C_eq - C_neq/(N-1)) E Dxi[xi]``, the paper's.
+The first three have both noises in one place: in the update of a past step, in one g, in the outer Phi.  In the others
+two places share the noise of a step.  For Phi linear in one g = grad, ``B = (C_eq - C_neq/(N-1)) E Dxi[xi]``: the
+paper's.
 """
 
 from __future__ import annotations
-
-from functools import lru_cache
 
 from sympy import Add, Expr, S
 
@@ -49,7 +48,9 @@ def noisy_hessian(weights: Expr) -> Expr:
 
 def memory_noise(past: NoisyPast) -> Expr:
     """``B``: what noise adds to the correction through memory, over h."""
-    return collect(Add(*(_through(past, place) for place in range(len(past.method.channels)))), past.method.numbers)
+    return collect(
+        Add(*(_through(past, place) for place in range(len(past.method.channels)))), past.method.numbers
+    )
 
 
 def _through(past: NoisyPast, place: int) -> Expr:
@@ -64,7 +65,11 @@ def _through(past: NoisyPast, place: int) -> Expr:
         outer * _moved(curvatures(method)[place] * VARIANCE / 2, past.way(place)),
         half_second(method, outer, past.gains, past.pair) * derivative(channel.g, along(past.way(place))),
     )
-    return at_frozen_point(Add(*same, _shared_outside(past, place, outer), _shared_inside(past, place, outer)), method, past.gains)
+    return at_frozen_point(
+        Add(*same, _shared_outside(past, place, outer), _shared_inside(past, place, outer)),
+        method,
+        past.gains,
+    )
 
 
 def _shared_outside(past: NoisyPast, place: int, outer: Expr) -> Expr:
@@ -89,13 +94,17 @@ def _shared_outside(past: NoisyPast, place: int, outer: Expr) -> Expr:
 
 def _shared_inside(past: NoisyPast, place: int, outer: Expr) -> Expr:
     """One noise in g_l, the other in the update of a step after it."""
-    method, channel = past.method, past.method.channels[place]
+    method = past.method
     slope = slopes(method)[place]
     if slope == 0:
         return S.Zero
     drift, curvature = slope_in(slope, THETA), slope_in(slope, GRAD)
     weights = Add(*(past.repeated(place, r) for r in range(len(method.channels))))
-    changed = drift * weights * VARIANCE + curvature * noisy_hessian(weights) + slope * variance_gradient(weights) / 2
+    changed = (
+        drift * weights * VARIANCE
+        + curvature * noisy_hessian(weights)
+        + slope * variance_gradient(weights) / 2
+    )
     return outer * changed
 
 

@@ -16,6 +16,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.gradient_map_loss import GradientMapLoss
+from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.scheduled import stopped
@@ -37,6 +38,7 @@ from symmem.documents.parts import (
 from symmem.documents.prose import missing_prose
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
+from symmem.method.sampling import Sampling
 from symmem.notation.decimals import power_digits
 from symmem.records import record
 
@@ -68,6 +70,7 @@ class Account:
     modified_equation: ModifiedEquation | Missing | None = None
     start: StartShift | Missing | None = None
     quadratic: Quadratic | None = None
+    noise: MeanOverBatches | None = None
     assumptions: tuple[Assumption, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     unknown: tuple[Unknown, ...] = ()
@@ -75,11 +78,17 @@ class Account:
 
 
 def account_of(
-    derivation: Derivation, at: At = "n", *, quadratic: bool = False, parts: Collection[Part] | None = None
+    derivation: Derivation,
+    at: At = "n",
+    *,
+    quadratic: bool = False,
+    sampling: Sampling | None = None,
+    parts: Collection[Part] | None = None,
 ) -> Account:
     """The account of a derivation; ``parts`` are those that a reader at this step is told, or as given.
 
-    What is asked for by name and does not exist is an error: a step, the limit alone, the quadratic loss.
+    What is asked for by name and does not exist is an error: a step, the limit alone, the quadratic loss, the noise of
+    mini-batches that are drawn by ``sampling``.
     """
     asked = set(_told_at(at) if parts is None else parts) | ({Part.QUADRATIC} if quadratic else set())
 
@@ -101,6 +110,7 @@ def account_of(
         modified_equation=when(Part.EQUATION, lambda: _equation(derivation)),
         start=when(Part.START, lambda: _start(derivation)),
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
+        noise=None if sampling is None else _noise(derivation, sampling, at),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
         conclusions=when(Part.ASSUMPTIONS, lambda: derivation.conclusions) or (),
         unknown=when(Part.ASSUMPTIONS, lambda: derivation.unknown) or (),
@@ -112,6 +122,14 @@ def _told_at(at: At) -> frozenset[Part]:
     if isinstance(at, int):
         return frozenset((Part.ITERATION, Part.ASSUMPTIONS))
     return SETTLED | {Part.ASSUMPTIONS} | ({Part.ITERATION} if at == "n" else set())
+
+
+def _noise(derivation: Derivation, sampling: Sampling, at: At) -> MeanOverBatches:
+    """For symbolic n where it is known, else in the limit."""
+    found = mean_over_batches(derivation.method, sampling, at)
+    if isinstance(found, Missing) and at == "n":
+        found = mean_over_batches(derivation.method, sampling, "limit")
+    return _demanded(found)
 
 
 def _demanded(result: Result | Missing) -> Result:

@@ -11,6 +11,7 @@ from sympy import Expr
 from symmem import __version__
 from symmem.algebra.results import Missing
 from symmem.derivation.gradient_map_loss import GradientMapLoss
+from symmem.derivation.mean_over_batches import MeanOverBatches
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
@@ -73,6 +74,8 @@ def json_data(account: Account) -> dict[str, Any]:
     }
     if account.schedule is not None:
         data["schedule"] = _schedule(account.schedule, spelling)
+    if account.noise is not None:
+        data["noise"] = _noise(account.noise, spelling)
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)
     return data
@@ -168,6 +171,20 @@ def _schedule(found: Schedule, spelling: LatexSpelling) -> dict[str, Any]:
             "correction": _one(slow.M, spelling),
             "leading": expression_data(slow.leading, spelling),
         },
+    }
+
+
+def _noise(found: MeanOverBatches, spelling: LatexSpelling) -> dict[str, Any]:
+    """What the noise of mini-batches adds: to the frozen update, through memory, and over one epoch."""
+    pairs, epoch, batches = found.pairs, found.epoch, found.sampling.batches
+    return {
+        "replacement": batches is None,
+        "batches": None if batches is None else str(batches),
+        "memoryless": expression_data(found.frozen, spelling),
+        "correction": expression_data(found.memory, spelling),
+        "pairs": pairs
+        and {"equal": _one(pairs.equal, spelling), "different": _one(pairs.different, spelling)},
+        "epoch": epoch and {"variance": _one(epoch.variance, spelling), "shift": _one(epoch.shift, spelling)},
     }
 
 

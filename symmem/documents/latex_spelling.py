@@ -22,7 +22,8 @@ class LatexSpelling(Spelling):
     @classmethod
     def of(cls, optimizer: Optimizer, macros: Macros | None = None) -> LatexSpelling:
         """The spelling of an optimizer's own symbols."""
-        return cls(optimizer.symbols, optimizer.function_symbols, macros or Macros())
+        plain = Spelling.of(optimizer)
+        return cls(plain.names, plain.functions, macros or Macros())
 
     def piece(self, written: Writable, theta: Formula | None = None) -> Piece:
         """In LaTeX, in one line, with its extent; ``theta`` is what is written in its place."""

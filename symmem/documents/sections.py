@@ -11,6 +11,7 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.results import Missing
 from symmem.derivation.quadratic import EIGENVALUE, Quadratic
 from symmem.documents.account import Account
+from symmem.documents.noise import noise_sections
 from symmem.documents.parts import Limit, ModifiedEquation, StartShift
 from symmem.documents.prose import Prose, bracketed_step, stated
 from symmem.documents.scheduled import front, settled_front, slow_section
@@ -57,7 +58,8 @@ def sections(account: Account) -> tuple[Section, ...]:
         _start_section(account.start),
         _quadratic_section(account.quadratic),
     )
-    return (*(section for section in found if section is not None), *stated_sections(account))
+    told = (section for section in found if section is not None)
+    return (*told, *noise_sections(account), *stated_sections(account))
 
 
 def stated_sections(account: Account) -> tuple[Section, ...]:

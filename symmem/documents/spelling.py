@@ -11,6 +11,13 @@ from symmem.notation.text import text
 from symmem.notation.writable import Writable, formula_of
 from symmem.records import record
 
+NOISE_NAMES = {"variance": "V", "batches": "N"}
+NOISE_FUNCTIONS = {
+    "variance_along": (r"\mathrm{D}V", None),
+    "variance_gradient": (r"\nabla V", None),
+    "noisy_hessian": (r"\mathcal{Q}", None),
+}
+"""The averages over the noise of a batch; no declaration has these names."""
 WHOLE = 10**6
 """A width that no formula has."""
 
@@ -25,7 +32,7 @@ class Spelling:
     @classmethod
     def of(cls, optimizer: Optimizer) -> Spelling:
         """The spelling of an optimizer's own symbols."""
-        return cls(optimizer.symbols, optimizer.function_symbols)
+        return cls({**NOISE_NAMES, **optimizer.symbols}, {**NOISE_FUNCTIONS, **optimizer.function_symbols})
 
     def formula(self, written: Writable) -> Formula:
         """To be put into a longer formula."""

@@ -1,9 +1,9 @@
-"""What kernels have in common at shifted lags: the sums over pairs of steps that noise leaves (mathematics.md section 7).
+"""What kernels have in common at shifted lags: sums over pairs of steps that noise leaves (mathematics.md section 7).
 
     X_qr(i) = sum_{j>=0} c_q(i+j) c_r(j),   tail_l(i) = sum_{k>=i} c_l(k),        in the limit of many steps
 
-From the recursion of a kernel, ``c(k) = C A^k B``, every sum over i or k is a geometric series of matrices, whatever the
-kernel.  For two geometric ones, ``c_l = b a^k`` and ``c_r = b' a'^k``: ``X_lr(i) = b b' a^i/(1 - a a')``.
+From the recursion of a kernel, ``c(k) = C A^k B``, every sum over i or k is a geometric series of matrices, whatever
+the kernel.  For two geometric ones, ``c_l = b a^k`` and ``c_r = b' a'^k``: ``X_lr(i) = b b' a^i/(1 - a a')``.
 """
 
 from __future__ import annotations

@@ -101,7 +101,9 @@ class NoisyOptimizer:
                 weight = mpf(1) if s == n else beta ** (n - s)
                 rows.append([weight * x for x in value])
             factor = evaluate(momentum.b, {**numbers, "n": mpf(n)}, {}, digits=self.digits)
-            momenta[f"m{position}"] = tuple(factor * mpmath.fsum(column) for column in zip(*rows, strict=True))
+            momenta[f"m{position}"] = tuple(
+                factor * mpmath.fsum(column) for column in zip(*rows, strict=True)
+            )
         return self._vector(evaluate(self.optimizer.phi, numbers, momenta, digits=self.digits), points[0])
 
     @staticmethod
@@ -125,7 +127,12 @@ class NoisyOptimizer:
         return self.direction([theta] * len(labels), labels, size)
 
     def second_order(
-        self, value: Callable[[Vector, Sequence[int], mpf], Vector], theta: Sequence[Number], n: int, *, replacement: bool
+        self,
+        value: Callable[[Vector, Sequence[int], mpf], Vector],
+        theta: Sequence[Number],
+        n: int,
+        *,
+        replacement: bool,
     ) -> Vector:
         """The coefficient of t^2 in the mean of ``value`` over all orders."""
         with mpmath.workdps(self.digits):

@@ -1,0 +1,145 @@
+"""The mean over the draw of the batches, at a step, for symbolic n or after many steps; and one epoch of them.
+
+    E theta_{n+1} = theta_n - h ( F + F_xi + M + M_xi ),      given theta_n, to second order in the noise xi of a batch
+
+``F_xi`` is of order h^0 (:mod:`.frozen_noise`), ``M_xi = h B`` goes through memory (:mod:`.minibatch`); both are 0
+where the noise is.  For symbolic n they are known for methods linear in the gradient: there ``F_xi = 0``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from sympy import Expr, Integer, S
+
+from symmem.algebra.atoms import LR, PAST, STEP, Kind, kind
+from symmem.algebra.head import Roughness
+from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.symbols import BATCHES
+from symmem.derivation.epoch import Epoch, epoch
+from symmem.derivation.frozen_noise import frozen_noise
+from symmem.derivation.gains import unsettled
+from symmem.derivation.history import sum_scalar
+from symmem.derivation.minibatch import memory_noise, variance_gradient
+from symmem.derivation.noisy_kernel import earlier_overlap_at_step, noisy_kernel
+from symmem.derivation.noisy_past import NoisyPast, SettledPast, StepPast
+from symmem.derivation.smoothness import rough_parts
+from symmem.method.kernel import Kernel
+from symmem.method.merging import merged
+from symmem.method.method import Method
+from symmem.method.numbers import scalars_of
+from symmem.method.overlaps import earlier_overlap
+from symmem.method.sampling import Sampling
+from symmem.records import record
+
+Place = int | Literal["n", "limit"]
+MOST_STEPS = 40
+"""Beyond this step the sums over pairs of steps are not written out."""
+
+
+@record(frozen=True)
+class PairCounts:
+    """``C_eq`` and ``C_neq`` of a method linear in the gradient: pairs of equal and of different batches in M."""
+
+    equal: Expr
+    different: Expr
+
+
+@record(frozen=True)
+class MeanOverBatches:
+    """What noise adds to the mean of an update: ``frozen`` is F_xi, ``memory`` M_xi, h included."""
+
+    sampling: Sampling
+    frozen: Expr
+    memory: Expr
+    pairs: PairCounts | None
+    epoch: Epoch | None
+
+
+def mean_over_batches(method: Method, sampling: Sampling, at: Place) -> MeanOverBatches | Missing:
+    """What the draw of the batches adds, at a step, for symbolic n or in the limit."""
+    one = merged(method)
+    missing = _unknown(one, sampling, at)
+    if missing is not None:
+        return missing
+    one = _with_batches(one)
+    kernel = noisy_kernel(one)
+    around = None if sampling.batches is None else epoch(one, sampling.batches)
+    if kernel is not None and at != "limit" and not isinstance(at, int):
+        return _linear(one, sampling, _pairs_at_n(kernel, one), around)
+    past: NoisyPast = StepPast(one, sampling, at) if isinstance(at, int) else SettledPast(one, sampling)
+    if kernel is not None and at == "limit":
+        return _linear(one, sampling, _pairs_in_limit(kernel, one), around)
+    frozen = frozen_noise(one, past.gains, past.pair)
+    return MeanOverBatches(sampling, frozen, LR * memory_noise(past), None, around)
+
+
+def _linear(
+    method: Method, sampling: Sampling, pairs: PairCounts | Missing, around: Epoch | None
+) -> MeanOverBatches | Missing:
+    if isinstance(pairs, Missing):
+        return pairs
+    weight = method.numbers.tidy(pairs.equal + sampling.between * pairs.different)
+    memory = LR * weight / 2 * variance_gradient(S.One)
+    return MeanOverBatches(sampling, S.Zero, memory, pairs, around)
+
+
+def _pairs_at_n(kernel: Kernel, method: Method) -> PairCounts | Missing:
+    equal = earlier_overlap_at_step(kernel, method.numbers)
+    if equal is None:
+        reason = Sentence.of(
+            f"{method.name}: pairs of batches are not known for symbolic n with such a memory"
+        )
+        return Missing(reason, (Advice.STEP, Advice.LIMIT))
+    every = sum_scalar(kernel.tail(STEP, PAST) * kernel.gain(PAST), method.numbers)
+    return PairCounts(method.numbers.tidy(equal), method.numbers.add([every, -equal]))
+
+
+def _pairs_in_limit(kernel: Kernel, method: Method) -> PairCounts:
+    equal = method.numbers.tidy(earlier_overlap(kernel, kernel))
+    every = kernel.factorial_moment(1) * kernel.limit_gain
+    return PairCounts(equal, method.numbers.tidy(every - equal))
+
+
+def _with_batches(method: Method) -> Method:
+    """The method whose field holds N too."""
+    kernels = [channel.kernel for channel in method.channels]
+    numbers = scalars_of(method.parameters, kernels, (method.phi, BATCHES), method.functions)
+    return replace(method, numbers=numbers)
+
+
+def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
+    """Why nothing is known; None where it is."""
+    reason = _reason(method)
+    advice: tuple[Advice, ...] = ()
+    if reason is None and at == "limit":
+        return unsettled(method)
+    if reason is None and isinstance(at, int):
+        if at > MOST_STEPS:
+            reason, advice = f"pairs of steps are added up to step {MOST_STEPS}", (Advice.LIMIT,)
+        elif isinstance(sampling.batches, Integer) and at >= int(sampling.batches):
+            reason = f"step {at} needs {at + 1} batches, and an epoch has {sampling.batches}"
+    elif reason is None and noisy_kernel(method) is None:
+        reason, advice = (
+            "for symbolic n noise is known for methods linear in the gradient",
+            (Advice.STEP, Advice.LIMIT),
+        )
+    return None if reason is None else Missing(Sentence.of(f"{method.name}: {reason}"), advice)
+
+
+def _reason(method: Method) -> str | None:
+    parts = (method.phi, *(channel.g for channel in method.channels))
+    if method.is_cascade:
+        return "a g reads momentum variables: the noise of a cascade is not known"
+    if not method.is_entrywise or any(kind(part) is Kind.TENSOR for part in parts):
+        return "Phi or a g joins entries: noise is known where they act entry by entry"
+    if method.rate is not None:
+        return "noise is known for a constant learning rate"
+    rough = [part for each in parts for part in rough_parts(each, 1)]
+    jumps = [part for part in rough if part.roughness in (Roughness.JUMP, Roughness.KINK)]
+    if jumps:
+        return (
+            f"noise is expanded to second order, and {jumps[0].part} is not smooth: smooth it with [smooth]"
+        )
+    return None

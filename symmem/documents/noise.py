@@ -1,0 +1,112 @@
+"""What mini-batches add, as sections: the mean over their draw, and one epoch of them."""
+
+from __future__ import annotations
+
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import total
+from symmem.algebra.noise_heads import NOISY_HESSIAN, VARIANCE_ALONG, VARIANCE_GRADIENT
+from symmem.algebra.results import Missing
+from symmem.algebra.symbols import BATCHES, VARIANCE
+from symmem.derivation.epoch import Epoch
+from symmem.derivation.mean_over_batches import MeanOverBatches
+from symmem.documents.account import Account
+from symmem.documents.prose import Prose, bracketed_step, missing_prose
+from symmem.documents.section import Section, equations
+from symmem.method.sampling import Sampling
+from symmem.notation.formula import Atom, Call, Derivative, Formula, Number, Power
+from symmem.notation.statement import Applied, Equality, Indexed, Iterate, Letter, Word, times
+
+XI, W, SMALL_V = Atom("xi"), Atom("w"), Atom("v")
+F, M = Letter("F"), Letter("M")
+F_NOISE, M_NOISE = Indexed(F, XI), Indexed(M, XI)
+
+
+def noise_sections(account: Account) -> tuple[Section, ...]:
+    """Nothing where no sampling was asked for."""
+    noise = account.noise
+    if noise is None:
+        return ()
+    return (_mean_section(noise), *(() if noise.epoch is None else (_epoch_section(noise.epoch),)))
+
+
+def _mean_section(noise: MeanOverBatches) -> Section:
+    lead: Prose = (
+        "The mean over the draw of the batches, given the iterate, to second order in the noise ", XI,
+        " of a batch's gradient: ", bracketed_step(F, F_NOISE, M, M_NOISE), ".",
+    )  # fmt: skip
+    rows: list[tuple[Formula, Expr]] = []
+    if noise.pairs is not None:
+        rows += [(_counts("eq"), noise.pairs.equal), (_counts("neq"), noise.pairs.different)]
+    rows += [(F_NOISE, noise.frozen), (M_NOISE, noise.memory)]
+    return Section("Mini-batches", lead, equations(*rows), (drawn(noise.sampling), *_averages(noise)))
+
+
+def _counts(which: str) -> Formula:
+    return Indexed(Letter("C"), Word(which))
+
+
+def drawn(sampling: Sampling) -> Prose:
+    """How the batches come."""
+    if sampling.batches is None:
+        return ("Every step draws its batch anew, with replacement.",)
+    if sampling.batches == BATCHES:
+        return (
+            "An epoch has ",
+            BATCHES,
+            " batches in random order, without replacement, and memory starts empty.",
+        )
+    return (
+        f"An epoch has {sampling.batches} batches in random order, without replacement, and memory starts empty.",
+    )
+
+
+def _averages(noise: MeanOverBatches) -> tuple[Prose, ...]:
+    """What the averages in the formulas mean, those that are there."""
+    atoms = noise.frozen.atoms(AppliedUndef) | noise.memory.atoms(AppliedUndef)
+    seen = {atom.func for atom in atoms}
+    weighted = times(W, Atom("variance"))
+    meanings: list[Prose] = [(Equality(Atom("variance"), _mean(Power(XI, Number(2)))), ", entry by entry.")]
+    if VARIANCE_ALONG in seen:
+        along = Call("variance_along", (SMALL_V,))
+        meanings.append((along, " is the change of ", VARIANCE, " along ", SMALL_V, "."))
+    if VARIANCE_GRADIENT in seen:
+        gradient = Call("variance_gradient", (W,))
+        words = " is the gradient of the sum of the entries of "
+        meanings.append((gradient, words, weighted, ", ", W, " held fixed."))
+    if NOISY_HESSIAN in seen:
+        inner = Derivative("loss", 2, None, (times(W, XI),))
+        meanings.append((Equality(Call("noisy_hessian", (W,)), _mean(XI, inner)), "."))
+    return tuple(meanings)
+
+
+def _mean(*factors: Formula) -> Formula:
+    return Applied(Letter("E"), (times(*factors),))
+
+
+def _epoch_section(found: Epoch) -> Section:
+    rows: list[tuple[Formula, Expr]] = []
+    notes: list[Prose] = []
+    end = Iterate(Atom("batches"))
+    if isinstance(found.variance, Missing):
+        notes.append(("The variance over the order of the batches: ", *missing_prose(found.variance), "."))
+    else:
+        rows.append((Applied(Word("Var"), (end,)), found.variance))
+        words = "no memory tells the batches apart: the variance over their order is of the order of "
+        if found.variance == 0:
+            notes.append((words, Power(Atom("lr"), Number(4)), "."))
+    if isinstance(found.shift, Missing):
+        notes.append(("The mean of an epoch: ", *missing_prose(found.shift), "."))
+    elif found.shift is not None:
+        rows.append((Letter("D"), found.shift))
+        notes.append(
+            ("The mean of ", end, " is that of the full batch minus ", Power(Atom("lr"), Number(2)), " ", Letter("D"),
+             "/2 times the gradient of ", total(VARIANCE), ".")
+        )  # fmt: skip
+    lead: Prose = (
+        "Over one epoch, from the same start and with all else frozen: ",
+        end,
+        " varies with the order of the batches.",
+    )
+    return Section("One epoch", lead, equations(*rows), tuple(notes))

@@ -40,7 +40,13 @@ def _mean_section(noise: MeanOverBatches) -> Section:
     if noise.pairs is not None:
         rows += [(_counts("eq"), noise.pairs.equal), (_counts("neq"), noise.pairs.different)]
     rows += [(F_NOISE, noise.frozen), (M_NOISE, noise.memory)]
-    return Section("Mini-batches", lead, equations(*rows), (drawn(noise.sampling), *_averages(noise)))
+    left_out: Prose = (
+        "Noise beyond its second order is left out: it has to be small beside the gradient wherever ",
+        Letter("Phi"),
+        " is curved.",
+    )
+    notes = (drawn(noise.sampling), *_averages(noise), *((left_out,) if noise.frozen != 0 else ()))
+    return Section("Mini-batches", lead, equations(*rows), notes)
 
 
 def _counts(which: str) -> Formula:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 from itertools import permutations
 
@@ -180,3 +182,21 @@ def test_what_is_not_known_says_why(name: str, word: str) -> None:
     found = mean_over_batches(method_of(symmem.load(name)), Sampling(), "limit")
     assert not found
     assert word in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--batches", "3"], "add --minibatch"),
+        (["--minibatch", "--batches", "3", "--replacement"], "exclude each other"),
+        (["--minibatch", "--batches", "3", "--at-step", "3"], "an epoch has 3"),
+        (["--minibatch", "--batches", "1"], "--batches"),
+    ],
+)
+def test_the_command_refuses_draws_that_do_not_exist(options: list[str], words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "symmem", "derive", "heavyball", *options], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not done.stdout

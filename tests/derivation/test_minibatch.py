@@ -56,6 +56,7 @@ def number(expression: Expr, values: dict[str, str]) -> list[mpf]:
         ("adam", True),
         ("rmsprop", False),
         ("lion", False),
+        ("adam-l2", False),
         ("signum", True),
         ("nesterov", False),
         ("sgd-l2", True),

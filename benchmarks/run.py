@@ -15,6 +15,7 @@ import cold_start
 import double_sum
 import kernels
 import many_variables
+import minibatches
 import torch_memory
 import torch_step
 from measure import Row
@@ -36,6 +37,7 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     any_order.adamw_fourth,
     any_order.aggmo_second,
     any_order.lie_series_route,
+    minibatches.adam_noise,
     arrays.adamw_formula_float64,
     arrays.adamw_correction_float64,
     arrays.adamw_correction_float32,

@@ -1,29 +1,32 @@
 """Derivation -> Program in which the caller multiplies by the Hessian: for code that cannot call back.
 
-A correction of order 1 is entrywise but for Hessian-vector products of entrywise directions:
+A correction of order 1 is entrywise but for Hessian-vector products of directions:
 
     direction_k = v_k(theta, grad),     hv_k = D2L(v_k),     correction = M(theta, grad, hv_1, ..., hv_K)
 
-so that every routine treats each entry by itself.  The routines are memoryless, direction1 to directionK, correction,
+so that every routine is one pass over the entries, with numbers that may be sums over all entries of the tensor
+(:mod:`symmem.program.one_tensor`).  The routines are memoryless, direction1 to directionK, correction,
 step and straight; finite n and the limit may differ in K.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sympy import Expr, Sum, Symbol, default_sort_key
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import STEP, is_contraction
+from symmem.algebra.atoms import GRAD, STEP, THETA, is_contraction
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import formulas, limit_rate, step_of, vector_routine
+from symmem.program.one_tensor import in_one_tensor, sums_at_every_step
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Internal
 from symmem.program.straight import straight_formulas
 
 _PAST_PRODUCTS = Missing(Sentence.of("every past step would need a Hessian-vector product of its own"))
+_PAST_SUMS = Missing(Sentence.of("every past step would need a sum over the entries of its own"))
 
 
 def product_symbol(position: int) -> Symbol:
@@ -74,19 +77,25 @@ def _routines(
         return _PAST_PRODUCTS
     given = {atom: product_symbol(position) for position, atom in enumerate(contractions, start=1)}
     entrywise = correction.xreplace(given)
-    directions = {
-        direction_name(position): vector_routine(atom.args[0])
-        for position, atom in enumerate(contractions, start=1)
+    wanted: dict[str, Expr | Missing] = {
+        "memoryless": update,
+        **{direction_name(position): atom.args[0] for position, atom in enumerate(contractions, start=1)},
+        "correction": entrywise,
+        "step": step_of(update, entrywise, rate),
+        "straight": straight if isinstance(straight, Missing) else straight.xreplace(given),
     }
-    return {
-        "memoryless": vector_routine(update),
-        **directions,
-        "correction": vector_routine(entrywise, given.values()),
-        "step": vector_routine(step_of(update, entrywise, rate), given.values()),
-        "straight": straight
-        if isinstance(straight, Missing)
-        else vector_routine(straight.xreplace(given), given.values()),
-    }
+    routines = {name: _routine(formula, given.values()) for name, formula in wanted.items()}
+    # A step without its directions is of no use: the form is refused as a whole.
+    past = [name for name, routine in routines.items() if routine is _PAST_SUMS and name != "straight"]
+    return _PAST_SUMS if past else routines
+
+
+def _routine(formula: Expr | Missing, given: Iterable[Symbol]) -> Routine | Missing:
+    if isinstance(formula, Missing):
+        return formula
+    vectors = frozenset({THETA, GRAD, *given})
+    routine = vector_routine(in_one_tensor(formula, vectors), vectors)
+    return _PAST_SUMS if sums_at_every_step(routine.statements) else routine
 
 
 def _contractions(formula: Expr) -> list[Expr]:

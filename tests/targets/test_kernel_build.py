@@ -18,7 +18,7 @@ from truth import LR
 
 import symmem
 from symmem.targets.c.layout import c_files
-from symmem.targets.c.source import RUNTIME
+from symmem.targets.c.source import OF_SUMS, RUNTIME
 
 ROOT = Path(__file__).resolve().parents[2]
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -59,13 +59,15 @@ def test_clang_accepts_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_sanitizers(tmp_path: Path, compiler: str) -> None:
     """AddressSanitizer and UndefinedBehaviorSanitizer, with streaming stores for every length."""
-    names = ("adamw", "rmsprop")
+    joins = {"adamw": 0, "rmsprop": 0, "nsgd-momentum": 1}
+    names = tuple(joins)
     sources = write_sources(tmp_path, names)
     checks = []
     for name in names:
         c_name = name.replace("-", "_")
         checks.append(f"check_{c_name}.c")
-        text = f'#define OPTIMIZER {c_name}\n#include "symmem_{c_name}.h"\n#include "kernel_check.h"\n'
+        defined = f"#define JOINS {joins[name]}\n#define OPTIMIZER {c_name}\n"
+        text = f'{defined}#include "symmem_{c_name}.h"\n#include "kernel_check.h"\n'
         (tmp_path / checks[-1]).write_text(text)
     shutil.copy(ROOT / "tests" / "support" / "kernel_check.h", tmp_path)
     calls = [f"check_{name.replace('-', '_')}" for name in names]
@@ -87,9 +89,10 @@ def test_the_fixed_code_by_itself(tmp_path: Path, compiler: str, more: tuple[str
     flags = ("-O2", "-fno-math-errno", "-ffp-contract=off", *more, f"-I{runtime}")
     run(compiler, *STRICT, *flags, check, "-lm", "-o", "check", folder=tmp_path)
     assert run("./check", folder=tmp_path) == "0 failures\n"
-    files = c_files(probe.derivation("gd", 1))
+    plain, joined = (c_files(probe.derivation(name, 1)).source for name in ("gd", "ngd"))
     for name in RUNTIME:
-        assert (runtime / name).read_text() in files.source
+        assert (runtime / name).read_text() in joined
+        assert ((runtime / name).read_text() in plain) == (name not in OF_SUMS)
 
 
 def test_the_layout(tmp_path: Path) -> None:

@@ -31,11 +31,15 @@ class Place:
 
 @dataclass(frozen=True)
 class PassWriter:
-    """Writes a pass; ``stored`` is the type of its vectors' entries, None for a single entry."""
+    """Writes a pass; ``stored`` is the type of its vectors' entries, None for a single entry.
+
+    ``written`` is the type of the result's entries where that is another: sums are of doubles.
+    """
 
     work: Pass
     precision: Precision
     stored: str | None = None
+    written: str | None = None
 
     @property
     def uses_roots(self) -> bool:
@@ -56,8 +60,9 @@ class PassWriter:
         lines += self._block(work.inside[:-1])
         if self.stored is None:
             return [*lines, *self._function(work.output.function, Place("return "))]
-        narrowed = Place(f"result[i] = ({self.stored})(", ");")
-        place = Place("result[i] = ") if self.stored == self.precision.type else narrowed
+        written = self.written or self.stored
+        narrowed = Place(f"result[i] = ({written})(", ");")
+        place = Place("result[i] = ") if written == self.precision.type else narrowed
         return [*lines, *self._apply(work.output, place)]
 
     @cached_property

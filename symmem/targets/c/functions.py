@@ -22,6 +22,7 @@ class Function:
     checks_rate: bool
     checked: str
     has_numbers: bool
+    has_sums: bool
     body: list[str]
 
 
@@ -33,6 +34,9 @@ def interface_function(role: str, kind: str, prefix: str, parts: Parts) -> Funct
     asked = f"{prefix}_directions(n)"
     hv, products = ("hv", asked) if takes_products else ("NULL", "0")
     out, written = "theta" if role == "step" else "out", asked if role == "direction" else "1"
+    given = (
+        f"params, (double)n, {'lr' if takes_products else '0'}, {'totals, ' if parts.has_sums else ''}numbers"
+    )
     checked = ["params", "theta", "grad", hv, products, out, written, "count", f"sizeof *{out}"]
     return Function(
         name=name,
@@ -40,7 +44,8 @@ def interface_function(role: str, kind: str, prefix: str, parts: Parts) -> Funct
         checks_rate=takes_products,
         checked=wrapped(checked, WIDTH - len("    const int status = checked_call();"), INDENT * 2),
         has_numbers=bool(limit or finite),
-        body=_body(limit, finite, kind, "lr" if takes_products else "0"),
+        has_sums=parts.has_sums and bool(limit or finite),
+        body=_body(limit, finite, kind, given),
     )
 
 
@@ -70,22 +75,22 @@ def wrapped(arguments: Sequence[str], room: int, indent: str) -> str:
 
 
 def _body(
-    limit: Sequence[Launch] | Missing, finite: Sequence[Launch] | Missing, kind: str, rate: str
+    limit: Sequence[Launch] | Missing, finite: Sequence[Launch] | Missing, kind: str, given: str
 ) -> list[str]:
     """The body of a function of the interface, behind its checks."""
     if isinstance(limit, Missing) or isinstance(finite, Missing) or not _same_loops(limit, finite):
         return [
             "if (n < 0) {",
-            *indented(_one_form(limit, kind, rate)),
+            *indented(_one_form(limit, kind, given)),
             "} else {",
-            *indented(_one_form(finite, kind, rate)),
+            *indented(_one_form(finite, kind, given)),
             "}",
         ]
     lines: list[str] = []
     for first, second in zip(limit, finite, strict=True):
         same = first.numbers == second.numbers
         numbers = first.numbers if same else f"(n < 0 ? {first.numbers} : {second.numbers})"
-        lines += _launched(first, numbers, kind, rate)
+        lines += _launched(first, numbers, kind, given)
     return lines
 
 
@@ -93,18 +98,25 @@ def _same_loops(limit: Sequence[Launch], finite: Sequence[Launch]) -> bool:
     return len(limit) == len(finite) and all(map(Launch.same_loop, limit, finite))
 
 
-def _one_form(launches: Sequence[Launch] | Missing, kind: str, rate: str) -> list[str]:
+def _one_form(launches: Sequence[Launch] | Missing, kind: str, given: str) -> list[str]:
     if isinstance(launches, Missing):
         return ["return SYMMEM_UNAVAILABLE;"]
-    return [line for each in launches for line in _launched(each, each.numbers, kind, rate)]
+    return [line for each in launches for line in _launched(each, each.numbers, kind, given)]
 
 
-def _launched(launch: Launch, numbers: str, kind: str, rate: str) -> list[str]:
+def _launched(launch: Launch, numbers: str, kind: str, given: str) -> list[str]:
     suffix = SUFFIXES[kind]
     pointers = f"(const {kind} *const[]){{{', '.join(launch.vectors) or 'NULL'}}}"
     runners = f"{launch.work}_base_{suffix}, {launch.work}_wide_{suffix}"
+    lines = [f"{numbers}({given});"]
+    if launch.is_sum:
+        return [
+            *lines,
+            f"{launch.out} = total_{suffix}({runners}, {launch.work}_extended, numbers,",
+            f"{INDENT}{pointers}, {len(launch.vectors)}, count);",
+        ]
     return [
-        f"{numbers}(params, (double)n, {rate}, numbers);",
+        *lines,
         f"launch_{suffix}({runners}, numbers, {launch.count},",
         f"{INDENT}{pointers}, {len(launch.vectors)}, {launch.out}, count);",
     ]

@@ -10,12 +10,14 @@ from pathlib import Path
 from sympy import Symbol
 
 from symmem import __version__
+from symmem.algebra.atoms import TOTAL
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.errors import DerivationError, SymmemError
 from symmem.output.files import write_set
 from symmem.output.rendering import render
+from symmem.program.one_tensor import of_matrices
 from symmem.program.products import lower_products
 from symmem.program.program import Need, Program
 from symmem.targets.c.functions import SUFFIXES
@@ -41,7 +43,7 @@ def c_name(name: str) -> str:
 
 
 def c_files(derivation: Derivation) -> CFiles:
-    """Header and source of a derivation of order 1 whose formulas are entrywise."""
+    """Header and source of a derivation of order 1 without matrix functions and numbers of the whole model."""
     program = _program(derivation)
     optimizer = program.optimizer
     prefix = f"symmem_{c_name(optimizer.name)}"
@@ -54,6 +56,7 @@ def c_files(derivation: Derivation) -> CFiles:
         "version": __version__,
         "types": list(SUFFIXES.items()),
         "members": [_member(parameter, fields) for parameter in optimizer.parameters],
+        "joins": Need.TOTAL in program.needs(),
         "defaults": ", ".join(repr(float(p.default)) for p in optimizer.parameters) or "0",
     }
     header = render("c/header.h.jinja", values)
@@ -83,16 +86,27 @@ def _program(derivation: Derivation) -> Program:
             f"{optimizer.name}: the function {names} is left open, so that there is no C code for it; "
             f"this optimizer has the targets {', '.join(others)} and {last}"
         )
+    _refuse_what_a_kernel_cannot_see(derivation)
     program = lower_products(derivation)
-    joined = (*program.of_tensors, *(["total"] if Need.TOTAL in program.needs() else []))
-    if joined:
-        raise DerivationError(
-            f"{optimizer.name}: {', '.join(joined)} joins entries, and a kernel treats each entry by itself; "
-            "take numpy, torch or jax"
-        )
     if "memoryless" not in program:
         raise DerivationError(str(derivation.limit.F))
     return program
+
+
+def _refuse_what_a_kernel_cannot_see(derivation: Derivation) -> None:
+    """A kernel gets the entries of one tensor, and not its shape."""
+    name, method = derivation.optimizer.name, derivation.method
+    declared = [method.phi, *(channel.g for channel in method.channels)]
+    if any(each.has(TOTAL) for each in declared):
+        raise DerivationError(
+            f"{name}: a number of the whole model (global_dot, global_norm), and a kernel sees one tensor at a time; "
+            "of one tensor, dot and norm are there; for the model take numpy or jax"
+        )
+    if matrices := of_matrices(declared):
+        raise DerivationError(
+            f"{name}: {', '.join(matrices)} needs the shape of the matrix and linear algebra, and a kernel gets "
+            "entries alone; take numpy, torch or jax"
+        )
 
 
 def _about(optimizer: Optimizer) -> list[str]:

@@ -1,6 +1,7 @@
 """The numbers of a pass as lines of C: computed once in a call, in double.
 
-The parameters are read where they lie, ``params->beta1``; every other name is our own.
+The parameters are read where they lie, ``params->beta1``, and the sums over all entries in ``totals``; every other name
+is our own.  Numbers that are made of such sums have more range: the square of a norm may be far from 1.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
 from symmem.program.statements import Assignment, Choice, Loop, Scalars, Statement
 from symmem.targets.c.passes import Pass
-from symmem.targets.c.printing import NUMBER, CPrinter
+from symmem.targets.c.printing import EXTENDED, NUMBER, CPrinter, Precision
 from symmem.targets.printing import SourcePrinter, fitted, part_names
 
 INDENT = "    "
 WIDTH = 100
-OWN_NAMES = ("numbers", "params", "vectors", "result", "lanes", "root", "i")
+OWN_NAMES = ("numbers", "params", "totals", "vectors", "result", "lanes", "root", "i")
 """The arguments of the written functions, and the index of their loops over entries."""
 
 
 class NumberWriter:
-    """Writes numbers in double; ``names`` spells their symbols."""
+    """Writes numbers, in double where nothing else is said; ``names`` spells their symbols."""
 
-    def __init__(self, names: Callable[[Symbol], str]) -> None:
+    def __init__(self, names: Callable[[Symbol], str], precision: Precision = NUMBER) -> None:
         self._names = names
-        self._printer = CPrinter(NUMBER, names=names)
+        self._type = precision.type
+        self._printer = CPrinter(precision, names=names)
         self._parts = part_names()
 
     def statements(self, statements: Iterable[Statement]) -> list[str]:
@@ -43,7 +45,7 @@ class NumberWriter:
                 result = self._names(statement.result)
                 sign, start = ("*", 1) if statement.is_product else ("+", 0)
                 added = f"{result} {sign}= {self._names(statement.term)};"
-                lines.append(f"double {result} = {start};")
+                lines.append(f"{self._type} {result} = {start};")
                 lines += self.loop(statement, [*self.statements(statement.body), added])
         return lines
 
@@ -54,14 +56,14 @@ class NumberWriter:
             for each in choice.branches
         )
         condition = self._printer.condition(choice.condition)
-        head = [f"double {result};", f"if ({condition}) {{"]
+        head = [f"{self._type} {result};", f"if ({condition}) {{"]
         return [*head, *indented(first), "} else {", *indented(second), "}"]
 
     def assignments(self, assignments: Iterable[Assignment]) -> list[str]:
         """The lines that declare these numbers."""
         lines: list[str] = []
         for name, value in assignments:
-            lines += declared("double", name, value, self._printer, self._parts)
+            lines += declared(self._type, name, value, self._printer, self._parts)
         return lines
 
     def loop(self, loop: Loop, body: Sequence[str]) -> list[str]:
@@ -74,15 +76,21 @@ class NumberWriter:
         return [head, *indented(body), "}"]
 
 
-def coefficients(work: Pass, fields: Mapping[Symbol, str]) -> tuple[str, ...]:
-    """The lines that fill the array ``numbers`` of a pass from ``params``, ``n`` and ``lr``."""
+def coefficients(
+    work: Pass, fields: Mapping[Symbol, str], totals: Mapping[Symbol, str] | None = None
+) -> tuple[str, ...]:
+    """The lines that fill the array ``numbers`` of a pass from ``params``, ``n`` and ``lr``, and from ``totals``."""
     own = Scope((STEP.name, LR.name), words=OWN_NAMES)
+    sums = totals or {}
+    precision, cast = (EXTENDED, "(double)") if totals else (NUMBER, "")
 
     def names(symbol: Symbol) -> str:
+        if symbol in sums:
+            return sums[symbol]
         return f"params->{fields[symbol]}" if symbol in fields else own.name(symbol)
 
-    filled = [f"numbers[{k}] = {names(number)};" for k, number in enumerate(work.numbers)]
-    return (*NumberWriter(names).statements(work.before), *filled)
+    filled = [f"numbers[{k}] = {cast}{names(number)};" for k, number in enumerate(work.numbers)]
+    return (*NumberWriter(names, precision).statements(work.before), *filled)
 
 
 def declared(

@@ -19,10 +19,12 @@ from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
 
 RUNTIME = (
-    "machine.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "loops.h", "type_f32.h", "loops.h", "passes.h",
-    "checks.h",
+    "machine.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "totals.h", "loops.h", "type_f32.h", "totals.h",
+    "loops.h", "passes.h", "adders.h", "checks.h",
 )  # fmt: skip
 """The fixed code in the order in which it is copied; the loops once for each type."""
+OF_SUMS = ("totals.h", "adders.h")
+"""What is copied where a number is a sum over all entries."""
 
 
 def runtime_text(name: str) -> str:
@@ -39,12 +41,16 @@ def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -
     reasons = list(dict.fromkeys(str(each.reason) for each in missing if isinstance(each, Missing)))
     stated = [f"{parameter.name} in {parameter.range}" for parameter in program.optimizer.parameters]
     return {
-        "runtime": [runtime_text(name) for name in RUNTIME],
+        "runtime": [runtime_text(name) for name in RUNTIME if parts.has_sums or name not in OF_SUMS],
         "tolerance": TOLERANCE_BITS,
         "nodes": MOST_NODES,
         "vectors": 2 + max(1, len(directions(program))),
-        "numbers": max(1, *(len(work.numbers) for work in parts.passes)),
-        "passes": [_pass(name, work) for work, name in parts.passes.items()],
+        "numbers": max(1, *(len(work.numbers) for work in (*parts.passes, *parts.sums))),
+        "totals": 1 + parts.most_sums if parts.has_sums else 0,
+        "passes": [
+            *(_pass(name, work, is_sum=True) for work, name in parts.sums.items()),
+            *(_pass(name, work) for work, name in parts.passes.items()),
+        ],
         "coefficients": [{"name": name, "lines": lines} for lines, name in parts.numbers.items()],
         "conditions": [c for p in program.optimizer.parameters for c in _conditions(p, fields)],
         "ranges": _text(f"out of range: {', '.join([*stated, 'lr finite', 'count'])}"),
@@ -54,14 +60,16 @@ def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -
     }
 
 
-def _pass(name: str, work: Pass) -> dict[str, object]:
+def _pass(name: str, work: Pass, *, is_sum: bool = False) -> dict[str, object]:
     """A pass for the template: a run of entries in each type, and a single entry with more range."""
 
     def block(precision: Precision, kind: str) -> dict[str, object]:
-        writer, suffix = PassWriter(work, precision, kind), SUFFIXES[kind]
-        lanes = "SYMMEM_LONG_LANES" if work.has_sum else f"SYMMEM_LANES_{suffix}"
+        written = "double" if is_sum else kind
+        writer, suffix = PassWriter(work, precision, kind, written), SUFFIXES[kind]
+        lanes = "SYMMEM_LONG_LANES" if work.has_sum else f"SYMMEM_LANES_{SUFFIXES[written]}"
         return {
             "type": kind,
+            "written": written,
             "suffix": suffix,
             "lanes": lanes,
             "lines": writer.body(),
@@ -70,8 +78,9 @@ def _pass(name: str, work: Pass) -> dict[str, object]:
 
     return {
         "name": name,
-        # Sums over past steps have many terms: they are added up in double.
-        "blocks": [block(DOUBLE, "double"), block(DOUBLE if work.has_sum else FLOAT, "float")],
+        "runners": "SYMMEM_ADDERS" if is_sum else "SYMMEM_RUNNERS",
+        # Sums, over past steps or over the entries, have many terms: they are added up in double.
+        "blocks": [block(DOUBLE, "double"), block(DOUBLE if is_sum or work.has_sum else FLOAT, "float")],
         "extended": PassWriter(work, EXTENDED).body(),
         "vectors": len(work.vectors),
         "numbers": len(work.numbers),

@@ -12,9 +12,9 @@ struct symmem_stack {
 };
 
 /*
- * What is wrong with the vectors: `inputs` are theta, grad and hv, of entries of `size` bytes. An entry of
- * the result depends on the same entries of the inputs alone, so that the result may be an input; where
- * several vectors are read or written one after another, it may not.
+ * What is wrong with the vectors: `inputs` are theta, grad and hv, of entries of `size` bytes. Once the
+ * numbers are known, an entry of the result depends on the same entries of the inputs alone, so that the
+ * result may be an input; where several vectors are read or written one after another, it may not.
  */
 static int checked(const struct symmem_stack inputs[3], struct symmem_stack out, size_t count, size_t size)
 {

@@ -1,0 +1,78 @@
+"""Routine -> Plan: sums over all entries, one pass each and in order, then the pass that writes the result.
+
+t1 = total(grad[i]**2)             a pass that adds, with the vector grad
+c1 = lr/sqrt(t1)                   before the last pass
+v1[i] = theta[i] - c1 grad[i]      inside it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sympy import Symbol
+
+from symmem.program.program import Routine
+from symmem.program.statements import (
+    Apply,
+    Entrywise,
+    Internal,
+    Scalars,
+    Statement,
+    Total,
+    assigns,
+    reads,
+)
+from symmem.targets.c.passes import Pass, pass_of
+
+_DENSITY = Internal("density")
+"""What a pass that adds computes for an entry: one name, so that equal sums are equal records."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``sums`` are numbers with the passes whose entries they add up; each may read the numbers before it."""
+
+    sums: tuple[tuple[Symbol, Pass], ...]
+    last: Pass
+
+
+def plan_of(routine: Routine) -> Plan:
+    """The plan of a routine whose products with the Hessian are given."""
+    *_, last = routine.statements
+    found: list[tuple[Symbol, Pass]] = []
+    earlier: list[Statement] = []
+    for statement in routine.statements:
+        if isinstance(statement, Total):
+            found.append((statement.result, _added(statement, earlier)))
+        else:
+            earlier.append(statement)
+    if not found:
+        return Plan((), pass_of(routine))
+    return Plan(tuple(found), pass_of(Routine(_needed(earlier[:-1], last), routine.result)))
+
+
+def _added(total: Total, earlier: Sequence[Statement]) -> Pass:
+    """The pass whose entries the total adds up."""
+    made = next((each for each in earlier if isinstance(each, Apply) and each.result == total.vector), None)
+    plain = Entrywise((total.vector,), (), (), total.vector)
+    density = Apply(_DENSITY, plain) if made is None else replace(made, result=_DENSITY)
+    return pass_of(Routine(_needed(earlier, density), _DENSITY))
+
+
+def _needed(statements: Iterable[Statement], last: Statement) -> tuple[Statement, ...]:
+    """The statements that ``last`` is made of, and it; numbers that nobody reads are left out."""
+    wanted, kept = set(reads(last)), [last]
+    for statement in reversed(list(statements)):
+        if isinstance(statement, Scalars):
+            pairs = []
+            for name, value in reversed(statement.assignments):
+                if name in wanted:
+                    pairs.append((name, value))
+                    wanted |= value.free_symbols
+            if pairs:
+                kept.append(Scalars(tuple(reversed(pairs))))
+        elif assigns(statement) & wanted:
+            kept.append(statement)
+            wanted |= reads(statement)
+    return tuple(reversed(kept))

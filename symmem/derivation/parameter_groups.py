@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from sympy import Add, Expr, Mul, Product, Symbol
 
-from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, slot, split_scalar, terms_of
+from symmem.algebra.atoms import GRAD, PAST, STEP, THETA, TOTAL, slot, split_scalar, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.grouping import group
@@ -95,6 +95,9 @@ def without_group_form(method: Method) -> Missing | None:
     """Why there is no update of a parameter group: its sums over the steps of other groups ask for one decay each."""
     if method.is_cascade or any(c.kernel.has_memory and len(c.kernel.decays) != 1 for c in method.channels):
         words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
+        return Missing(Sentence.of(f"{method.name}: {words}"))
+    if any(part.has(TOTAL) for part in (method.phi, *(channel.g for channel in method.channels))):
+        words = "a number of the whole model joins the parameter groups"
         return Missing(Sentence.of(f"{method.name}: {words}"))
     if any(gain.has(where, Product) for gain in (*gains(method), *scales(method))):
         words = "a branch or a product over steps in b has no form for all steps at once"

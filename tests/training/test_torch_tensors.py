@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import group_truth
 import pytest
 import torch
+from group_truth import CASES
 from tensor_optimizers import LAYOUTS, OPTIMIZERS, VALUES
 
 import symmem
@@ -18,8 +20,8 @@ from symmem.verification.ridges import Monomial, Ridge
 
 POINT = [float(x) for x in probe_point(6)]
 STEPS = 4
-REFUSED = {"global-clip": "joins all parameter tensors", "novograd": "takes all parameters as one vector"}
-"""One joins tensors, the other is a cascade, which runs on all parameters as one vector."""
+ONE_VECTOR = ("global-clip", "novograd")
+"""One joins tensors, the other is a cascade: Memoryless has all parameters as one vector, and there is no WithMemory."""
 
 
 def _profile(ridge: Ridge, x: torch.Tensor) -> torch.Tensor:
@@ -57,7 +59,7 @@ def numbers(name: str) -> dict[str, float]:
     return {each: int(above) / int(below) for each, (above, below) in fractions.items()}
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name not in REFUSED])
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name not in ONE_VECTOR])
 def test_the_optimizer_as_it_runs_and_without_memory(name: str) -> None:
     optimizer, given = OPTIMIZERS[name], numbers(name)
     values = {each: VALUES[each] for each in optimizer.defaults}
@@ -72,10 +74,37 @@ def test_the_optimizer_as_it_runs_and_without_memory(name: str) -> None:
     assert abs(twin - truth).max() < 1e-4 * plain
 
 
-def test_what_joins_all_tensors_is_refused() -> None:
-    for name, reason in REFUSED.items():
-        with pytest.raises(DerivationError, match=reason):
-            Memoryless(OPTIMIZERS[name], parameters())
+@pytest.mark.parametrize("case", ["one group", "two rates"])
+def test_a_norm_of_the_whole_model_joins_tensors_and_groups(case: str) -> None:
+    """Against the optimizer with its memory by numbers; the rates of the groups stand inside the norm's derivative."""
+    groups, tensors = CASES[case], group_truth.parameters()
+    group_truth.optimizer_of("global-clip", groups, tensors).step(group_truth.closure(tensors))
+    assert group_truth.error(tensors, group_truth.moved("global-clip", groups)) < 1e-13
+
+
+def test_a_norm_of_the_whole_model_to_second_order() -> None:
+    """The error falls from h^2 to h^3, and the emitted class is that of the runtime."""
+    optimizer, given = OPTIMIZERS["global-clip"], numbers("global-clip")
+    values = {each: VALUES[each] for each in optimizer.defaults}
+    literal = Literal(optimizer, values, coupled_loss(6), layout=LAYOUTS[1])
+    end = literal.run(probe_point(6), "1/1000", STEPS, 20)[-1]
+    truth = torch.tensor([float(x) for x in end], dtype=torch.float64)
+    asked = {"lr": 1e-3, "history": "expansion", **given}
+    first = ran(lambda tensors: Memoryless(optimizer, tensors, **asked))
+    second = ran(lambda tensors: Memoryless(optimizer, tensors, order=2, **asked))
+    assert abs(first - truth).max() < 1e-10
+    assert abs(second - truth).max() < 1e-13
+    space: dict[str, Any] = {}
+    exec(compile(symmem.emit(symmem.derive(optimizer), "torch"), "global_clip.py", "exec"), space)
+    (made,) = [value for key, value in space.items() if key.startswith("Memoryless")]
+    assert torch.equal(ran(lambda tensors: made(tensors, lr=1e-3, **given)), first)
+
+
+def test_what_one_vector_cannot_do_is_refused() -> None:
+    with pytest.raises(DerivationError, match="takes all parameters as one vector"):
+        Memoryless(OPTIMIZERS["novograd"], parameters())
+    with pytest.raises(DerivationError, match="whole model joins the parameter groups.*take Memoryless"):
+        WithMemory(OPTIMIZERS["global-clip"], parameters())
     with pytest.raises(DerivationError, match="take order 1"):
         symmem.emit(symmem.derive(OPTIMIZERS["muon"], 2), "torch")
 

@@ -100,7 +100,7 @@ def _refuse_what_a_kernel_cannot_see(derivation: Derivation) -> None:
     if any(each.has(TOTAL) for each in declared):
         raise DerivationError(
             f"{name}: a number of the whole model (global_dot, global_norm), and a kernel sees one tensor at a time; "
-            "of one tensor, dot and norm are there; for the model take numpy or jax"
+            "of one tensor, dot and norm are there; for the model take torch, numpy or jax"
         )
     if matrices := of_matrices(declared):
         raise DerivationError(

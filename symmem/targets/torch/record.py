@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import TOTAL
@@ -31,31 +32,33 @@ Fields = Mapping[str, str | Lines]
 
 
 def by_groups(derivation: Derivation) -> bool:
-    """Whether the parameter groups may differ in everything: order 1, and geometric memory."""
+    """Whether the parameter groups may differ in everything: order 1, geometric memory, no number of the whole model."""
     return derivation.order == 1 and without_group_form(derivation.method) is None
 
 
 def check_scope(derivation: Derivation) -> None:
-    """Refuses what the optimizer class cannot do: it treats one tensor at a time, and at higher orders all as one."""
-    name, parts = derivation.method.name, (derivation.method.phi, *(c.g for c in derivation.method.channels))
-    if any(part.has(TOTAL) for part in parts):
-        raise DerivationError(
-            f"{name}: its update joins all parameter tensors, and the PyTorch optimizer takes one at a time; "
-            "take numpy or jax, or clip the gradient with max_norm"
-        )
+    """Refuses what the optimizer class cannot do: it treats one tensor at a time, or all as one vector."""
     if not by_groups(derivation) and _is_of_tensors(derivation):
-        where = (
-            f"at order {derivation.order}" if derivation.order > 1 else "with a memory that is not geometric"
-        )
+        where = f"at order {derivation.order}"
+        if derivation.order == 1:
+            joined = _is_of_model(derivation)
+            where = "with a number of the whole model" if joined else "with a memory that is not geometric"
         raise DerivationError(
-            f"{name}: {where} the PyTorch optimizer takes all parameters as one vector, and the "
+            f"{derivation.method.name}: {where} the PyTorch optimizer takes all parameters as one vector, and the "
             f"update is a function of each tensor; take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
         )
 
 
 def _is_of_tensors(derivation: Derivation) -> bool:
-    parts = (derivation.method.phi, *(channel.g for channel in derivation.method.channels))
-    return any(is_of_tensors(atom) for part in parts for atom in part.atoms(AppliedUndef))
+    return any(is_of_tensors(atom) for part in _parts(derivation) for atom in part.atoms(AppliedUndef))
+
+
+def _is_of_model(derivation: Derivation) -> bool:
+    return any(part.has(TOTAL) for part in _parts(derivation))
+
+
+def _parts(derivation: Derivation) -> tuple[Expr, ...]:
+    return derivation.method.phi, *(channel.g for channel in derivation.method.channels)
 
 
 def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Lines], Lines]:
@@ -119,7 +122,7 @@ def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fiel
         "has_finite": str(has_finite),
         "has_limit": str(has_limit),
         "is_entrywise": str(derivation.method.is_entrywise),
-        "is_of_tensors": str(_is_of_tensors(derivation)),
+        "is_of_tensors": str(_is_of_tensors(derivation) or _is_of_model(derivation)),
     }
 
 

@@ -11,7 +11,7 @@ from .evaluation import Evaluation
 from .formulas import Function, Group, HigherOrder
 from .processes import OneProcess
 from .refusals import check_twice, explained
-from .sharding import local
+from .sharding import is_sharded, local
 from .step import Resources
 from .vectors import Closure, Vectors, widened
 
@@ -23,6 +23,10 @@ def higher_step(
     common = common_group(groups, formulas.order)
     trained = [(p, float(group["lr"])) for group in groups for p in group["params"] if p.requires_grad]
     owned = [p for p, _ in trained]
+    if formulas.is_of_tensors and any(map(is_sharded, owned)):
+        raise ValueError(
+            f"{formulas.name} needs sums over the whole model, and a parameter is sharded; use replicas"
+        )
     with resources.processes.opened(owned) as points:
         sign = -1 if common["maximize"] else 1
         tower = Tower(closure, points, resources.processes, [local(p) for p in owned], sign)

@@ -21,7 +21,7 @@ from symmem.verification.ridges import Monomial, Ridge
 POINT = [float(x) for x in probe_point(6)]
 STEPS = 4
 ONE_VECTOR = ("global-clip", "novograd")
-"""One joins tensors, the other is a cascade: Memoryless has all parameters as one vector, and there is no WithMemory."""
+"""One joins tensors, the other is a cascade: Memoryless has all parameters as one vector; no WithMemory."""
 
 
 def _profile(ridge: Ridge, x: torch.Tensor) -> torch.Tensor:
@@ -103,7 +103,7 @@ def test_a_norm_of_the_whole_model_to_second_order() -> None:
 def test_what_one_vector_cannot_do_is_refused() -> None:
     with pytest.raises(DerivationError, match="takes all parameters as one vector"):
         Memoryless(OPTIMIZERS["novograd"], parameters())
-    with pytest.raises(DerivationError, match="whole model joins the parameter groups.*take Memoryless"):
+    with pytest.raises(DerivationError, match=r"whole model joins the parameter groups.*take Memoryless"):
         WithMemory(OPTIMIZERS["global-clip"], parameters())
     with pytest.raises(DerivationError, match="take order 1"):
         symmem.emit(symmem.derive(OPTIMIZERS["muon"], 2), "torch")

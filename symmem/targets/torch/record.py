@@ -32,7 +32,7 @@ Fields = Mapping[str, str | Lines]
 
 
 def by_groups(derivation: Derivation) -> bool:
-    """Whether the parameter groups may differ in everything: order 1, geometric memory, no number of the whole model."""
+    """Whether the parameter groups may differ in everything: order 1, geometric memory, no number of the model."""
     return derivation.order == 1 and without_group_form(derivation.method) is None
 
 

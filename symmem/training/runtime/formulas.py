@@ -50,7 +50,7 @@ class Formulas:
     """What every optimizer has.
 
     ``check(n, *parameters)`` raises ValueError for a value out of range.  ``is_entrywise`` says that every formula acts
-    entry by entry, so that large tensors may go block by block; ``is_of_tensors`` that some need a whole tensor, or all.
+    entry by entry, so that large tensors may go block by block; ``is_of_tensors`` that some need a whole tensor or all.
     """
 
     name: str

@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 a check failed or a compiler rejected our code, 2 bad inpu
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import NoReturn
 
@@ -18,9 +17,7 @@ from symmem.work import MEGABYTES, WAYS
 
 
 def run() -> NoReturn:
-    """Runs the command that the arguments name, and ends the process with its exit code."""
-    # A short process: collecting the garbage of imports costs more than it frees, at the end as on the way.
-    gc.disable()
+    """Runs the command that the arguments name, and raises ``SystemExit`` with its exit code."""
     try:
         code = commands.main(standalone_mode=False) or 0
     except click.ClickException as error:
@@ -36,7 +33,6 @@ def run() -> NoReturn:
     except OSError as error:
         silence(sys.stdout)
         code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
-    gc.freeze()
     sys.exit(code)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import sympy
 from sympy import Add, Expr, Function, Integer, Mul, Pow, Rational, S, Symbol
@@ -41,7 +41,17 @@ HEADS = {head: name for name, head in FUNCTIONS.items() if name != "sqrt"}
 
 
 class ArithmeticRefusal(DeclarationError):  # noqa: N818  # the family of those below
-    """What no expression may be built with."""
+    """What no expression may be built with; it tells its column once, the innermost."""
+
+    is_placed = False
+
+    def at_column(self, column: int) -> Self:
+        """The same, with its place in the text where it has none yet."""
+        if self.is_placed:
+            return self
+        placed = self.within(f"column {column}")
+        placed.is_placed = True
+        return placed
 
 
 class DivisionByZeroError(ArithmeticRefusal):

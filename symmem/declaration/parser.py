@@ -116,9 +116,7 @@ class _Translator:
             if isinstance(node, ast.Call):
                 return self._call(node)
         except bounded.ArithmeticRefusal as error:
-            if str(error).startswith("column"):
-                raise
-            raise error.within(f"column {self._column(node)}") from None
+            raise error.at_column(self._column(node)) from None
         raise self._refusal(node, node)
 
     def _symbol(self, name: str) -> Expr:

@@ -99,15 +99,13 @@ def _check_size(optimizer: Optimizer) -> None:
 
 def _check_distinct(optimizer: Optimizer) -> None:
     seen: set[str] = set()
-    names = [f"parameters: {parameter.name}" for parameter in optimizer.parameters]
-    names += [f"functions: {function.name}" for function in optimizer.functions]
-    names += [f"functions: {function.potential}" for function in optimizer.functions if function.potential]
-    for entry in names:
-        name = entry.split()[-1]
+    names = [("parameters", parameter.name) for parameter in optimizer.parameters]
+    names += [("functions", function.name) for function in optimizer.functions]
+    names += [("functions", function.potential) for function in optimizer.functions if function.potential]
+    for field, name in names:
         if name in seen:
-            raise DeclarationError(
-                f"{entry}: the name {quote(name)} is declared twice; rename one of the two"
-            )
+            words = f"the name {quote(name)} is declared twice; rename one of the two"
+            raise DeclarationError(f"{field}: {name}: {words}")
         seen.add(name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -174,9 +175,70 @@ def test_templates_hold_what_varies() -> None:
 
 
 def test_a_target_costs_little() -> None:
-    octave = lines_of(PACKAGE / "targets" / "octave", "*.py") + lines_of(TEMPLATES / "octave")
-    assert 0 < octave <= TARGET_LINES
+    """The folder with its helpers; and what is written in Python with the template."""
+    folder = PACKAGE / "targets" / "octave"
+    assert 0 < lines_of(folder) <= TARGET_LINES
+    assert lines_of(folder, "*.py") + lines_of(TEMPLATES / "octave") <= TARGET_LINES
 
 
 def test_the_emitted_module_of_adamw_is_one_that_an_engineer_would_commit() -> None:
     assert torch_lines() <= TORCH_LINES
+
+
+READS_TEXT = {
+    "partition",
+    "rpartition",
+    "startswith",
+    "endswith",
+    "removeprefix",
+    "removesuffix",
+    "splitlines",
+}
+RESULTS_AS_DATA = ("algebra", "method", "derivation", "program", "documents", "targets")
+"""The rooms in which facts are records and no text that this program wrote is read."""
+READ_FROM_OUTSIDE = {
+    "symmem.algebra.results": "names of attributes that Python asks for",
+    "symmem.algebra.symbols": "names that a user may write",
+    "symmem.documents.paper.bibliography": "authors, as a declaration lists them",
+    "symmem.documents.paper.compilation": "where kpsewhich finds TeX",
+    "symmem.documents.paper.files": "macros that the user's file defines",
+    "symmem.targets.c.names": "names that a user may write",
+    "symmem.targets.python.copied": "a file of Python, copied word for word",
+    "symmem.targets.python.module": "a title, as it is declared",
+}
+
+
+def readers_of_text() -> set[str]:
+    """The modules of these rooms that import ``re``, or call what takes a text apart."""
+    found = set()
+    for module, tree in TREES.items():
+        room = module.split(".")[1:2]
+        copied = module.endswith(".helpers") or ".runtime." in module
+        if room and room[0] in RESULTS_AS_DATA and not copied:
+            for node in ast.walk(tree):
+                imports = isinstance(node, ast.Import) and any(alias.name == "re" for alias in node.names)
+                calls = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+                if imports or (calls and node.func.attr in READS_TEXT):
+                    found.add(module)
+    return found
+
+
+def test_no_text_that_this_program_wrote_is_read_by_it() -> None:
+    assert readers_of_text() == set(READ_FROM_OUTSIDE)
+
+
+def test_a_reason_is_no_exception() -> None:
+    """No result is learned from the error of another: it is a Missing with its reason."""
+    caught = []
+    for module, tree in TREES.items():
+        if module.startswith(("symmem.algebra", "symmem.method", "symmem.derivation", "symmem.program")):
+            handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.type]
+            caught += [f"{module}: {ast.unparse(each.type)}" for each in handlers if each.type]
+    assert [each for each in caught if each.endswith("SymmemError") or "DerivationError" in each] == []
+
+
+def test_no_template_asks_for_the_order() -> None:
+    asked = re.compile(r"<%-?\s*(?:el)?if\b[^%]*\border\b")
+    templates = [path for path in TEMPLATES.rglob("*") if path.is_file()]
+    assert [path.name for path in templates if asked.search(path.read_text(encoding="utf-8"))] == []
+    assert asked.search("<% if order > 1 %>")

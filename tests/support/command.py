@@ -17,7 +17,7 @@ from unittest import mock
 import pytest
 from sympy import Expr, Symbol, sympify
 
-from symmem.cli import main
+from symmem.cli import command
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(REPOSITORY)}
@@ -47,7 +47,7 @@ def run(*arguments: str, given: bytes = b"", cwd: Path | None = None, **environm
         _process_kept(),
         pytest.raises(SystemExit) as end,
     ):
-        main()
+        command()
     return Done(int(end.value.code or 0), *(stream.buffer.getvalue() for stream in streams.values()))
 
 
@@ -66,8 +66,8 @@ def _process_kept() -> Iterator[None]:
 
 def spawn(*arguments: str, cwd: Path | None = None) -> Done:
     """The command in a process of its own, as a shell starts it."""
-    command = [sys.executable, "-m", "symmem", *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=cwd, env=ENVIRONMENT, timeout=120)
+    call = [sys.executable, "-m", "symmem", *arguments]
+    done = subprocess.run(call, capture_output=True, check=False, cwd=cwd, env=ENVIRONMENT, timeout=120)
     return Done(done.returncode, done.stdout, done.stderr)
 
 

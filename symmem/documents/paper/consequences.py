@@ -90,7 +90,7 @@ def modified_loss(
             "denied": loss.is_denial,
             "witness": "" if loss.witness is None else writer.sentence(witness_prose(loss.witness)),
             "obstruction": writer.sentence(loss.reason.parts),
-            "order": loss.order,
+            "fails_at": loss.order,
             "display": writer.display(rows),
         }
     if not isinstance(loss, ModifiedLoss):

@@ -74,7 +74,7 @@ def _section(account: Account, width: float) -> dict[str, object]:
         "works": ",".join(work.key for work in works_of(optimizer)),
         "paper": MEMORY_PAPER.key,
         "file": FILE,
-        "order": account.order,
+        "local_error": account.order + 2 if account.order > 1 else "",
         "finite_order": finite,
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),

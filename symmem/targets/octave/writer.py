@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from symmem.algebra.results import Advice, Missing
+from symmem.algebra.results import Missing
 from symmem.program.program import Routine, Variants
 from symmem.program.statements import (
     Apply,
@@ -21,10 +21,10 @@ from symmem.program.statements import (
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.octave.dialect import DIALECT, Names, OctavePrinter
 from symmem.targets.printing import fitted, part_names
+from symmem.targets.refusals import refusal
 
 INDENT = "  "
 WIDTH = 80
-_ADVICE = {Advice.LIMIT: "take the limit, n = []", Advice.STEP: "give a step n"}
 
 
 class OctaveWriter:
@@ -43,10 +43,7 @@ class OctaveWriter:
 
     def _routine(self, routine: Routine | Missing) -> list[str]:
         if isinstance(routine, Missing):
-            ways = [
-                _ADVICE.get(way, way.value) if isinstance(way, Advice) else str(way) for way in routine.advice
-            ]
-            return [f"error('symmem:n', '{quoted('; '.join([str(routine.reason), *ways]))}');"]
+            return [f"error('symmem:n', '{quoted(refusal(routine, 'n = []'))}');"]
         return [*self._block(routine.statements), f"out = {self._names.name(routine.result)};"]
 
     def _block(self, statements: Iterable[Statement]) -> list[str]:

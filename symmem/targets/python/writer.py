@@ -13,7 +13,7 @@ from itertools import count
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import GRAD, LOSS
-from symmem.algebra.results import Advice, Missing
+from symmem.algebra.results import Missing
 from symmem.program.program import Routine, Variants
 from symmem.program.ranges import split_ranges
 from symmem.program.scope import Scope
@@ -44,6 +44,7 @@ from symmem.targets.python.layout import (
     signature,
 )
 from symmem.targets.python.printing import PythonPrinter
+from symmem.targets.refusals import refusal
 
 VALUES = {GRAD: "g", LOSS: "value"}
 """The gradient and the loss as values: in a signature ``grad`` and ``loss`` are the functions."""
@@ -130,7 +131,7 @@ class PythonWriter:
     def _one(self, routine: Routine | Missing, role: str, *, out: bool) -> list[str]:
         if isinstance(routine, Routine):
             return self.routine(routine, role, out=out)
-        words = _ascii_quotes(reason(routine))
+        words = _ascii_quotes(refusal(routine, "n=None"))
         return self.call("raise ", self.scope.outer("ValueError"), [f'"{words}"'])
 
     def _branch(self, limit: Sequence[Assignment], finite: Sequence[Assignment]) -> list[str]:
@@ -258,16 +259,6 @@ class PythonWriter:
     def call(self, target: str, name: str, arguments: Sequence[Argument]) -> list[str]:
         """A call inside a function, at most two levels deep."""
         return call(target, name, arguments, WIDTH - 2 * len(INDENT))
-
-
-_ADVICE = {Advice.LIMIT: "take the limit, n=None", Advice.STEP: "give a step n"}
-"""What to do instead, to somebody who calls a function."""
-
-
-def reason(missing: Missing) -> str:
-    """Why a routine does not exist, and what to call instead."""
-    ways = [_ADVICE.get(way, way.value) if isinstance(way, Advice) else str(way) for way in missing.advice]
-    return "; ".join([str(missing.reason), *ways])
 
 
 def _ascii_quotes(words: str) -> str:

@@ -25,7 +25,7 @@ from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slo
 from symmem.derivation.second_order import second_coefficient, second_shift
 from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
-from symmem.derivation.straight import reads_along_the_line, straight_limit, straight_update, without_line
+from symmem.derivation.straight import straight_limit, straight_update, without_line
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
@@ -132,7 +132,6 @@ class Derivation:
         """The same for n -> infinity."""
         singular = singular_limit(self.method, 1)
         missing = no_settled_rate(self.method) if singular is None else singular
-        missing = reads_along_the_line(self.method) if missing is None else missing
         if missing is not None:
             return missing
         found = straight_limit(self.method)

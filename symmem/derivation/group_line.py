@@ -18,15 +18,9 @@ from sympy import Add, Expr, S, Sum, Symbol
 from symmem.algebra.atoms import AGO
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing
+from symmem.derivation.cascade_line import CHANGE, PATH
 from symmem.derivation.step_scalars import free_name
-from symmem.derivation.straight import (
-    CHANGE,
-    PATH,
-    at_lag,
-    powers_of_lag,
-    remembering,
-    without_line,
-)
+from symmem.derivation.straight import at_lag, powers_of_lag, remembering, without_line
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
 from symmem.records import record

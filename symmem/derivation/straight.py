@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import factorial
 
 from sympy import Abs, Add, Expr, Mul, S, sign
-from sympy.functions.combinatorial.numbers import stirling
 
-from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot
+from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Named, Sentence
+from symmem.derivation.cascade_line import CHANGE, PATH, cascade_limit_line, cascade_line, changing_steps
+from symmem.derivation.correction import finite_correction
 from symmem.derivation.gains import frozen_update, gains, limit_gains, settled_rate
 from symmem.derivation.history import past_sum
 from symmem.method.kernel import Kernel
@@ -31,15 +31,16 @@ from symmem.records import record
 
 Inverse = Callable[[Expr], Expr]
 """One over a moment; who computes with numbers has to know what to do where it is 0, at the first step."""
-PATH, CHANGE = slot(-2), slot(-3)
-"""The places of h V and of d."""
 EXPANSION = Sentence.of("take the expansion, F + M")
 
 
 def without_line(method: Method) -> Missing | None:
-    """Why a channel has no line: its weights may add up to ``sum_k k c(n, k) = 0``; None where all have one."""
+    """Why there is no line at step n; None where there is one.
+
+    A channel's weights may add up to ``sum_k k c(n, k) = 0``; a cascade has one line or none.
+    """
     if method.is_cascade:
-        return reads_along_the_line(method)
+        return None if is_expansion(method) else changing_steps(method)
     return None if method.is_even else without_sign(method)  # V = F needs no denominator
 
 
@@ -57,26 +58,29 @@ def without_sign(method: Method) -> Missing | None:
     return None
 
 
-def reads_along_the_line(method: Method) -> Missing | None:
-    """Why a cascade has no line: it would need what it reads k steps ago; None for a method that reads nothing."""
-    if not method.is_cascade:
-        return None
-    words = "a g reads momentum variables, whose values along a straight line are not known"
-    return Missing(Sentence.of(f"{method.name}: {words}"), (EXPANSION,))
-
-
 def keeps_bounds(method: Method) -> bool:
     """Whether all channels see one line, so that F_straight is Phi of a real history and has Phi's own bounds."""
-    return method.is_even or len({channel.kernel.shape for channel in remembering(method)}) < 2
+    if method.is_cascade or method.is_even:
+        return True
+    return len({channel.kernel.shape for channel in remembering(method)}) < 2
 
 
 def is_expansion(method: Method) -> bool:
-    """Whether ``F_straight = F + M``: Phi is linear, and so are all g_l that are remembered."""
+    """Whether ``F_straight = F + M``: Phi is linear, and so are all g_l that are remembered, also in what they read."""
+    if method.is_cascade:
+        return method.is_linear and all(_is_linear_reader(channel.g, method) for channel in method.channels)
     return method.is_linear and all(_is_linear_in_lag(channel.g) for channel in remembering(method))
 
 
 def _is_linear_in_lag(g: Expr) -> bool:
     coefficients = powers_of_lag(g)
+    return coefficients is not None and len(coefficients) <= 2
+
+
+def _is_linear_reader(g: Expr, method: Method) -> bool:
+    """``g(k x) = k g(x)`` in theta, grad and all that it reads, up to a constant."""
+    vectors = (THETA, GRAD, *(channel.symbol for channel in method.channels))
+    coefficients = powers_of(substituted(g, {vector: AGO * vector for vector in vectors}))
     return coefficients is not None and len(coefficients) <= 2
 
 
@@ -106,6 +110,10 @@ def inverted(moment: Expr) -> Expr:
 @lru_cache(maxsize=64)
 def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
     """``F_straight`` at step n."""
+    if method.is_cascade and is_expansion(method):
+        return collect(frozen_update(method, gains(method)) + finite_correction(method), method.numbers)
+    if method.is_cascade:
+        return cascade_line(method)
     update, tidy = frozen_update(method, gains(method)), method.numbers.tidy
 
     def line(kernel: Kernel) -> _Line:
@@ -123,20 +131,16 @@ def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
 @lru_cache(maxsize=64)
 def straight_limit(method: Method) -> Expr:
     """``F_straight`` for n -> infinity, where every line has the velocity F."""
+    if method.is_cascade:
+        return cascade_limit_line(method)
     line = _Line(settled_rate(method) * frozen_update(method, limit_gains(method)))
 
     def moment(kernel: Kernel, power: int) -> Expr:
-        return method.numbers.tidy(limit_moment(kernel, power))
+        return method.numbers.tidy(kernel.limit_moment(power))
 
     return _on_lines(
         method, _Memories(lambda _: line, moment, lambda kernel, value: kernel.limit_applied(value))
     )
-
-
-def limit_moment(kernel: Kernel, power: int) -> Expr:
-    """``sum_k k^j c(k) = sum_i stirling(j, i) i! f_i``, from the factorial moments."""
-    factors = ((i, int(stirling(power, i)) * factorial(i)) for i in range(power + 1))
-    return Add(*(factor * kernel.factorial_moment(i) for i, factor in factors if factor))
 
 
 @record(frozen=True)
@@ -184,7 +188,11 @@ def powers_of_lag(g: Expr) -> tuple[Expr, ...] | None:
 
     The places of path and change are ``PATH`` and ``CHANGE``.
     """
-    value = at_lag(g, AGO)
+    return powers_of(at_lag(g, AGO))
+
+
+def powers_of(value: Expr) -> tuple[Expr, ...] | None:
+    """The coefficients of a polynomial in k; None where it is none."""
     if not value.is_polynomial(AGO):
         return None
     terms: dict[int, list[Expr]] = {0: []}

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from math import factorial
 from typing import Any
 
-from sympy import Expr, S, Sum, Symbol
+from sympy import Add, Expr, S, Sum, Symbol
+from sympy.functions.combinatorial.numbers import stirling
 
 from symmem.algebra.atoms import AGO, STEP
 from symmem.algebra.ranges import Ranges
@@ -123,6 +125,11 @@ class Kernel(ABC):
 
         Asked only where ``unsettled`` is None, as are the questions below.
         """
+
+    def limit_moment(self, j: int) -> Expr:
+        """``sum_{k>=0} k^j c(k) = sum_i stirling(j, i) i! f_i`` in the limit."""
+        factors = ((i, int(stirling(j, i)) * factorial(i)) for i in range(j + 1))
+        return Add(*(factor * self.factorial_moment(i) for i, factor in factors if factor))
 
     @property
     def limit_gain(self) -> Expr:

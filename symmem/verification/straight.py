@@ -8,7 +8,7 @@ with ``V_l = sum_{k=1..n} beta_l^k sum_{s=n-k..n-1} F^(s) / sum_{k=1..n} k beta_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
@@ -59,6 +59,17 @@ def straight(literal: Literal, theta: Sequence[Number], n: int, lr: Number, digi
             momenta[f"m{position}"] = tuple(factor * x for x in total)
         phi = literal.optimizer.phi
         return _spread(evaluate(phi, numbers, momenta, None, literal.functions, digits=digits), point)
+
+
+def on_even_line(
+    literal: Literal, theta: Sequence[Number], n: int, lr: Number, velocity: Vector, digits: int = 50
+) -> Vector:
+    """The literal optimizer, also a cascade, after the n + 1 points ``theta + k lr velocity``, k = n, ..., 0."""
+    with mpmath.workdps(digits):
+        point, rate = vector(theta), real(lr)
+        linear = replace(literal, loss=Linearised(literal.loss.ridges, point))
+        line = [tuple(x + k * rate * v for x, v in zip(point, velocity, strict=True)) for k in range(n + 1)]
+        return linear.direction(line, digits)
 
 
 def _spread(found: Any, like: Vector) -> Vector:

@@ -1,0 +1,132 @@
+"""The straight-line history of a cascade: what is read along the line is itself on the line (mathematics.md section 10).
+
+Where every step on a constant history is the same, the past is one line, ``theta_{n-k} = theta + k h F``, ``grad_{n-k} =
+grad + k d`` with ``d = h D2L[F]``, and the variables are known at every step r <= n, one after the other:
+
+    m_l(r) = sum_{j=0..r} c_l(r, j) g_l(theta + (k+j) h F, grad + (k+j) d, m(r-j)),       k = n - r
+
+A g that is a polynomial in the lag has sums of numbers, ``sum_j c(r, j) (k+j)^p = sum_i C(p, i) k^(p-i) mu_i(r)``; any
+other g keeps its sum over the steps.  ``F_straight = Phi(m(n))``, k = 0, is Phi of a real history.  In the limit every
+cascade has its line, with the limits of the moments:
+
+    LaProp: m1(k) = grad^2 + 2 (k + mu_1) grad d + (k^2 + 2 k mu_1 + mu_2) d^2,
+            F_straight = sum_k c(k) (grad + k d)/sqrt(m1(k) + eps)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import comb
+
+from sympy import Add, Expr, Mul, S, Symbol
+
+from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot, split_scalar, terms_of
+from symmem.algebra.passes import collect, distribute
+from symmem.algebra.reals import substituted
+from symmem.algebra.results import Missing, Sentence
+from symmem.derivation.gains import frozen_update, gains, is_steady_step, limit_gains, settled_rate
+from symmem.method.kernel import Kernel
+from symmem.method.method import Method
+
+PATH, CHANGE = slot(-2), slot(-3)
+"""The places of h F and of d."""
+LAG = Symbol("k0")
+"""k: how long ago the variables are asked for; a sum inside has another lag."""
+Memory = Callable[[Kernel, Expr, Symbol], Expr]
+"""What a kernel makes of values that depend on the lag k and, before the limit, on the step; the index of a sum."""
+
+
+def changing_steps(method: Method) -> Missing | None:
+    """Why a cascade has no line at step n; None where it has one."""
+    if is_steady_step(method):
+        return None
+    words = (
+        "a g reads momentum variables, and the update on a constant history changes from step to step, "
+        "so that the past is no line; after many steps it is one"
+    )
+    advice = (Sentence.of("take the limit, or the expansion, F + M"),)
+    return Missing(Sentence.of(f"{method.name}: at finite n {words}"), advice)
+
+
+@lru_cache(maxsize=64)
+def cascade_line(method: Method) -> Expr:
+    """``F_straight`` at step n; asked where :func:`changing_steps` has nothing to say."""
+    tidy = method.numbers.tidy
+
+    def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
+        found, rest = [], S.Zero
+        for value, power in _by_power(seen):
+            if power is None:
+                rest += value
+                continue
+            number, vector = split_scalar(value)
+            for i in range(power + 1):
+                weight = tidy(_weighed(kernel, number, i, index))
+                found.append(comb(power, i) * LAG ** (power - i) * weight * vector)
+        if rest != 0:
+            found.append(
+                kernel.looked(lambda r: rest.xreplace({LAG: LAG + STEP - r, STEP: r}), STEP, index)
+            )
+        return Add(*found)
+
+    update = method.rate_at(STEP) * frozen_update(method, gains(method))
+    return _on_line(method, remembered, update)
+
+
+def _weighed(kernel: Kernel, number: Expr, power: int, index: Symbol) -> Expr:
+    """``sum_j c(n, j) j^i number(n - j)``: a moment where the number does not depend on the step."""
+    if STEP not in number.free_symbols:
+        return number * kernel.power_moment(STEP, power)
+    return kernel.looked(lambda r: (STEP - r) ** power * number.xreplace({STEP: r}), STEP, index)
+
+
+@lru_cache(maxsize=64)
+def cascade_limit_line(method: Method) -> Expr:
+    """``F_straight`` for n -> infinity."""
+    tidy = method.numbers.tidy
+
+    def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
+        found, rest = [], S.Zero
+        for value, power in _by_power(seen):
+            if power is None:
+                rest += value
+                continue
+            moments = (comb(power, i) * LAG ** (power - i) * kernel.limit_moment(i) for i in range(power + 1))
+            found.append(value * Add(*map(tidy, moments)))
+        if rest != 0:
+            summed = kernel.limit_applied(lambda j: rest.xreplace({LAG: LAG + j}))
+            found.append(summed.xreplace({AGO: index}))
+        return Add(*found)
+
+    return _on_line(method, remembered, settled_rate(method) * frozen_update(method, limit_gains(method)))
+
+
+def _on_line(method: Method, remembered: Memory, velocity: Expr) -> Expr:
+    """``Phi`` of the variables at k = 0, one after the other."""
+    line = {THETA: THETA + Mul(LAG, PATH), GRAD: GRAD + Mul(LAG, CHANGE)}
+    point: dict[Expr, Expr] = {}
+    for place, channel in enumerate(method.channels, start=1):
+        seen = substituted(channel.g, {**line, **point})
+        point[channel.symbol] = remembered(channel.kernel, seen, Symbol(f"k{place}"))
+    update = substituted(method.phi, point).xreplace({LAG: S.Zero})
+    places = {PATH: LR * velocity, CHANGE: LR * contraction(velocity)}
+    return collect(substituted(update, places), method.numbers)
+
+
+def _by_power(seen: Expr) -> list[tuple[Expr, int | None]]:
+    """The terms with their powers of the lag, which is left out of them; None for what is no polynomial in it."""
+    found: list[tuple[Expr, int | None]] = []
+    for part in terms_of(distribute(seen)):
+        if not part.is_polynomial(LAG) or _is_open(part):
+            found.append((part, None))
+            continue
+        for term in Add.make_args(part.expand()):
+            value, power = term.as_coeff_exponent(LAG)
+            found.append((value, int(power)))
+    return found
+
+
+def _is_open(part: Expr) -> bool:
+    """Whether the step stands inside a function of vectors, so that no number times a vector can be told apart."""
+    return any(STEP in split_scalar(term)[1].free_symbols for term in Add.make_args(part.expand()))

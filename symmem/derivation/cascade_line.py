@@ -1,7 +1,7 @@
-"""The straight-line history of a cascade: what is read along the line is itself on the line (mathematics.md section 10).
+"""The straight-line history of a cascade: what is read on the line is known there (mathematics.md section 10).
 
-Where every step on a constant history is the same, the past is one line, ``theta_{n-k} = theta + k h F``, ``grad_{n-k} =
-grad + k d`` with ``d = h D2L[F]``, and the variables are known at every step r <= n, one after the other:
+Where every step on a constant history is the same, the past is one line, ``theta_{n-k} = theta + k h F`` and
+``grad_{n-k} = grad + k d`` with ``d = h D2L[F]``, and the variables are known at every step r <= n, in turn:
 
     m_l(r) = sum_{j=0..r} c_l(r, j) g_l(theta + (k+j) h F, grad + (k+j) d, m(r-j)),       k = n - r
 
@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import product
 from math import comb
 
 from sympy import Add, Expr, Mul, S, Symbol
 
 from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot, split_scalar, terms_of
+from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Sentence
@@ -50,8 +52,8 @@ def changing_steps(method: Method) -> Missing | None:
 
 
 @lru_cache(maxsize=64)
-def cascade_line(method: Method) -> Expr:
-    """``F_straight`` at step n; asked where :func:`changing_steps` has nothing to say."""
+def line_update(method: Method) -> Expr:
+    """``F_straight`` at step n, as a function of its places; asked where :func:`changing_steps` has nothing to say."""
     tidy = method.numbers.tidy
 
     def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
@@ -65,13 +67,10 @@ def cascade_line(method: Method) -> Expr:
                 weight = tidy(_weighed(kernel, number, i, index))
                 found.append(comb(power, i) * LAG ** (power - i) * weight * vector)
         if rest != 0:
-            found.append(
-                kernel.looked(lambda r: rest.xreplace({LAG: LAG + STEP - r, STEP: r}), STEP, index)
-            )
+            found.append(kernel.looked(lambda r: rest.xreplace({LAG: LAG + STEP - r, STEP: r}), STEP, index))
         return Add(*found)
 
-    update = method.rate_at(STEP) * frozen_update(method, gains(method))
-    return _on_line(method, remembered, update)
+    return _on_line(method, remembered)
 
 
 def _weighed(kernel: Kernel, number: Expr, power: int, index: Symbol) -> Expr:
@@ -82,8 +81,8 @@ def _weighed(kernel: Kernel, number: Expr, power: int, index: Symbol) -> Expr:
 
 
 @lru_cache(maxsize=64)
-def cascade_limit_line(method: Method) -> Expr:
-    """``F_straight`` for n -> infinity."""
+def limit_line_update(method: Method) -> Expr:
+    """The same for n -> infinity."""
     tidy = method.numbers.tidy
 
     def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
@@ -99,19 +98,50 @@ def cascade_limit_line(method: Method) -> Expr:
             found.append(summed.xreplace({AGO: index}))
         return Add(*found)
 
-    return _on_line(method, remembered, settled_rate(method) * frozen_update(method, limit_gains(method)))
+    return _on_line(method, remembered)
 
 
-def _on_line(method: Method, remembered: Memory, velocity: Expr) -> Expr:
+def cascade_line(method: Method) -> Expr:
+    """``F_straight`` at step n."""
+    return _placed(line_update(method), method.rate_at(STEP) * frozen_update(method, gains(method)))
+
+
+def cascade_limit_line(method: Method) -> Expr:
+    """``F_straight`` for n -> infinity."""
+    velocity = settled_rate(method) * frozen_update(method, limit_gains(method))
+    return _placed(limit_line_update(method), velocity)
+
+
+def _placed(update: Expr, velocity: Expr) -> Expr:
+    """The line where it stands: h F and its product with the Hessian."""
+    places = {PATH: LR * velocity, CHANGE: LR * contraction(velocity)}
+    return substituted(update, places)
+
+
+def _on_line(method: Method, remembered: Memory) -> Expr:
     """``Phi`` of the variables at k = 0, one after the other."""
     line = {THETA: THETA + Mul(LAG, PATH), GRAD: GRAD + Mul(LAG, CHANGE)}
     point: dict[Expr, Expr] = {}
     for place, channel in enumerate(method.channels, start=1):
-        seen = substituted(channel.g, {**line, **point})
+        seen = _spread(substituted(channel.g, {**line, **point}))
         point[channel.symbol] = remembered(channel.kernel, seen, Symbol(f"k{place}"))
-    update = substituted(method.phi, point).xreplace({LAG: S.Zero})
-    places = {PATH: LR * velocity, CHANGE: LR * contraction(velocity)}
-    return collect(substituted(update, places), method.numbers)
+    return collect(substituted(method.phi, point).xreplace({LAG: S.Zero}), method.numbers)
+
+
+def _spread(expression: Expr) -> Expr:
+    """Functions that are linear in an operand, over its sums: ``dot(g + k d, g) = dot(g, g) + k dot(d, g)``."""
+    if LAG not in expression.free_symbols or not expression.args:
+        return expression
+    head = HEADS.of(expression)
+    if head is None or head.linear_from is None or head.binds:
+        return HEADS.mapped(expression, _spread)
+    choices: list[tuple[Expr, ...]] = []
+    for place, operand in enumerate(operands_of(expression, head)):
+        whole = _spread(operand)
+        choices.append(Add.make_args(whole.expand()) if head.is_linear_in(place) else (whole,))
+    return Add(
+        *(HEADS.applied(head, operands, labels_of(expression, head)) for operands in product(*choices))
+    )
 
 
 def _by_power(seen: Expr) -> list[tuple[Expr, int | None]]:
@@ -124,7 +154,7 @@ def _by_power(seen: Expr) -> list[tuple[Expr, int | None]]:
         for term in Add.make_args(part.expand()):
             value, power = term.as_coeff_exponent(LAG)
             found.append((value, int(power)))
-    return found
+    return [(seen, None)] if all(power is None for _, power in found) else found
 
 
 def _is_open(part: Expr) -> bool:

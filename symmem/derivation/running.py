@@ -2,10 +2,13 @@
 
     x_l <- A_l x_l + B_l g_l(theta, grad),      m_l = C_l(n) x_l
 
-by the realisation of its kernel (mathematics.md section 9).
+by the realisation of its kernel (mathematics.md section 9).  A delay of d steps keeps the last d values of g, and
+``m_l = b(n) x_l`` is the oldest.  In a cascade g_l reads the sums above it as they are after this step.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sympy import Expr, Symbol
 
@@ -17,19 +20,25 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.step_scalars import StepScalar, free_name
+from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
 from symmem.records import record
 
 
 @record(frozen=True)
 class RunningSum:
-    """``x <- decay x + unit g`` for the momentum variable with this position; ``value`` stands for x."""
+    """``x <- decay x + unit g`` for the momentum variable with this position; ``value`` stands for x.
+
+    With a ``delay`` it is the value of g so many steps ago, before the start the first one, or 0 where it starts empty.
+    """
 
     position: int
     value: Symbol
     decay: Expr
     unit: Expr
     g: Expr
+    delay: int = 0
+    starts_empty: bool = False
 
 
 @record(frozen=True)
@@ -39,6 +48,8 @@ class RunningForm:
     sums: tuple[RunningSum, ...]
     update: Expr
     scalars: tuple[StepScalar, ...]
+    is_chain: bool = False
+    """Whether a g reads sums, or a value is kept for some steps."""
 
 
 def running_form(method: Method) -> RunningForm:
@@ -57,23 +68,35 @@ def running_form(method: Method) -> RunningForm:
         return scalars[-1].name
 
     for position, (channel, gain) in enumerate(zip(method.channels, gains(method), strict=True), start=1):
-        if not remembers(channel):
-            point[channel.symbol] = named(f"gain{position}", gain) * channel.g
+        seen = substituted(channel.g, point)
+        if not remembers(channel, method):
+            point[channel.symbol] = named(f"gain{position}", gain) * seen
             continue
-        real = channel.kernel.realisation()
-        value = free_name(f"x{position}", method)
-        share = named(f"share{position}", field.tidy(real.C[0]))
-        sums.append(RunningSum(position, value, real.A[0][0], real.B[0], channel.g))
-        point[channel.symbol] = share * channel.symbol
+        each = _running_sum(position, free_name(f"x{position}", method), seen, channel.kernel)
+        sums.append(each)
+        point[channel.symbol] = named(f"share{position}", field.tidy(_share(channel.kernel))) * channel.symbol
     # The names of the sums come last: to the algebra they are no vectors.
-    named_sums = {momentum_symbol(each.position): each.value for each in sums}
-    update = substituted(method.phi, point).xreplace(named_sums)
-    return RunningForm(tuple(sums), update, tuple(scalars))
+    names = {momentum_symbol(each.position): each.value for each in sums}
+    update = substituted(method.phi, point).xreplace(names)
+    placed = tuple(replace(each, g=each.g.xreplace(names)) for each in sums)
+    chain = method.is_cascade or any(each.delay for each in sums)
+    return RunningForm(placed, update, tuple(scalars), chain)
 
 
-def remembers(channel: Channel) -> bool:
+def _running_sum(position: int, value: Symbol, g: Expr, kernel: Kernel) -> RunningSum:
+    real = kernel.realisation()
+    return RunningSum(position, value, real.A[0][0], real.B[0], g, real.delay, real.first[0] == 0)
+
+
+def _share(kernel: Kernel) -> Expr:
+    """What stands before x in m."""
+    return kernel.realisation().C[-1]  # of a delay the oldest value counts
+
+
+def remembers(channel: Channel, method: Method) -> bool:
     """Whether the channel has a memory, and something that moves to remember."""
-    return channel.kernel.has_memory and bool(channel.g.has(THETA, GRAD))
+    moves = channel.g.has(THETA, GRAD) or bool(method.read_by(channel))
+    return channel.kernel.has_memory and moves
 
 
 def frozen_parameters(derivation: Derivation) -> tuple[tuple[str, ...], tuple[str, ...]]:

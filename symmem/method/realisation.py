@@ -25,6 +25,14 @@ class Realisation:
     C: tuple[Expr, ...]
     first: tuple[Expr, ...]
 
+    @property
+    def delay(self) -> int:
+        """d for a shift register, which gives the oldest of its d + 1 values; 0 for one running sum."""
+        size = len(self.B)
+        shift = tuple(tuple(S.One if j == i - 1 else S.Zero for j in range(size)) for i in range(size))
+        assert size == 1 or self.A == shift, "neither one sum nor a shift register"
+        return size - 1
+
 
 def side_by_side(realisations: Sequence[Realisation]) -> Realisation:
     """The realisation of a sum: all states at once, and m the sum of what they give."""

@@ -65,7 +65,8 @@ class Memoryless(memoryless.Memoryless):
         **arguments: Any,
     ) -> None:
         self.declaration, self.order = declared(optimizer), order
-        formulas = formulas_of(self.declaration, order)
+        self.flat = _is_flat(formulas_of(self.declaration, order), limit=limit)
+        formulas = formulas_of(self.declaration, order, flat=self.flat)
         values, functions = _sorted_out(formulas, arguments)
         known = history or _history(formulas, order)
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
@@ -74,11 +75,11 @@ class Memoryless(memoryless.Memoryless):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("formulas")
-        return {**state, "declaration": self.declaration, "order": self.order}
+        return {**state, "declaration": self.declaration, "order": self.order, "flat": self.flat}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # a whole optimizer, or what load_state_dict has of it
-        self.formulas = formulas_of(self.declaration, self.order)
+        self.formulas = formulas_of(self.declaration, self.order, flat=self.flat)
 
 
 class WithMemory(with_memory.WithMemory):
@@ -138,11 +139,16 @@ def probe(
     return runtime_probe.probe(formulas, model, optimizer, closure, hvp=hvp, process_group=process_group)
 
 
+def _is_flat(formulas: Formulas, *, limit: bool) -> bool:
+    """Whether a memory has no line at finite n, so that the expansion of all tensors as one vector takes its place."""
+    return isinstance(formulas, FirstOrder) and not formulas.has_finite and not limit
+
+
 def _history(formulas: Formulas, order: int) -> str:
     """The usual history; a warning where that is the expansion although order 1 was asked for."""
     found = usual_history(formulas)
     if order == 1 and found == "expansion":
-        words = "has no straight-line history; the expansion in lr is used, which can leave its range for small eps"
+        words = "has no straight-line history at finite n (limit=True may have one); the expansion in lr is used, which can leave its range for small eps"
         warnings.warn(
             f'{formulas.title} {words}; history="expansion" asks for it without this warning', stacklevel=3
         )

@@ -25,10 +25,10 @@ def declared(optimizer: Optimizer | str | Path) -> Optimizer:
 
 
 @lru_cache(maxsize=64)
-def formulas_of(optimizer: Optimizer, order: int = 1) -> Formulas:
-    """The record that the runtime takes; it is derived once in a process."""
+def formulas_of(optimizer: Optimizer, order: int = 1, *, flat: bool = False) -> Formulas:
+    """The record that the runtime takes; it is derived once in a process.  ``flat``: all tensors as one vector."""
     name = f"symmem_formulas_{optimizer.name.replace('-', '_')}_{order}"
-    module = _loaded(name, formulas_module(derive(optimizer, order)))
+    module = _loaded(name, formulas_module(derive(optimizer, order), flat=flat))
     found: Formulas = module.FORMULAS
     return found
 

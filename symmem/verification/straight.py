@@ -62,13 +62,13 @@ def straight(literal: Literal, theta: Sequence[Number], n: int, lr: Number, digi
 
 
 def on_even_line(
-    literal: Literal, theta: Sequence[Number], n: int, lr: Number, velocity: Vector, digits: int = 50
+    literal: Literal, theta: Sequence[Number], step: Sequence[Number], n: int, digits: int = 50
 ) -> Vector:
-    """The literal optimizer, also a cascade, after the n + 1 points ``theta + k lr velocity``, k = n, ..., 0."""
+    """The literal optimizer, also a cascade, after the n + 1 points ``theta + k step``, k = n, ..., 0."""
     with mpmath.workdps(digits):
-        point, rate = vector(theta), real(lr)
+        point, move = vector(theta), vector(step)
         linear = replace(literal, loss=Linearised(literal.loss.ridges, point))
-        line = [tuple(x + k * rate * v for x, v in zip(point, velocity, strict=True)) for k in range(n + 1)]
+        line = [tuple(x + k * v for x, v in zip(point, move, strict=True)) for k in range(n + 1)]
         return linear.direction(line, digits)
 
 

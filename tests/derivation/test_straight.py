@@ -156,11 +156,11 @@ def test_two_lines_may_exceed_the_bound_and_it_is_said() -> None:
 @pytest.mark.prove
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in (*FIRST, "shampoo-ema")])
 def test_every_entry_of_the_zoo_differs_from_the_expansion_at_second_order(name: str) -> None:
-    """Or not at all; a cascade has no straight line, and says so.  The probe point of this test is no matrix."""
+    """Or not at all; some cascades have a line in the limit alone.  The probe point of this test is no matrix."""
     derivation, literal = loaded(name)
-    if derivation.method.is_cascade:
-        assert "straight line" in str(derivation.straight)
-        return
+    if derivation.method.is_cascade and not derivation.straight:
+        assert "changes from step to step" in str(derivation.straight)
+        return  # its limit is in test_cascade_line.py
     difference = derivation.straight - derivation.F - derivation.M
     sizes = []
     for rate in (Rational(1, 2**12), Rational(1, 2**13)):

@@ -9,6 +9,7 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.line_form import LineForm
 from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
 from symmem.program.lowering import formulas as formulas_of
@@ -22,6 +23,7 @@ from symmem.targets.python.surfaces import check, contractions, suffixes
 from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
+from symmem.targets.torch.line_record import line_of, line_record
 from symmem.targets.torch.pieces import helpers
 from symmem.targets.torch.record import assigned, by_groups, check_scope, first_order, higher_order
 
@@ -38,9 +40,13 @@ class Written:
     needs: frozenset[Need]
 
 
-def written(derivation: Derivation, writer: InliningWriter) -> Written:
-    """The functions of any order, and ``FORMULAS``."""
-    check_scope(derivation)
+def written(derivation: Derivation, writer: InliningWriter, form: LineForm | None = None) -> Written:
+    """The functions of any order, and ``FORMULAS``; those of a line where its form is given."""
+    check_scope(derivation, by_tensor=form is not None)
+    if form is not None:
+        functions = FunctionWriter(derivation.method, writer)
+        lines, record = line_record(derivation, form, functions)
+        return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
     if not by_groups(derivation):
         return _higher(derivation, writer)
     functions = FunctionWriter(derivation.method, writer)
@@ -53,11 +59,11 @@ def has_line(derivation: Derivation) -> bool:
     return by_groups(derivation) and not isinstance(group_form(derivation.method).straight, Missing)
 
 
-def formulas_module(derivation: Derivation) -> str:
-    """The module that :mod:`symmem.training` loads for an optimizer and an order."""
+def formulas_module(derivation: Derivation, *, flat: bool = False) -> str:
+    """The module that :mod:`symmem.training` loads for an optimizer and an order; ``flat``: all tensors as one."""
     program = Program(derivation.optimizer, derivation.order, {})
     writer = tensor_writer(program)
-    found = written(derivation, writer)
+    found = written(derivation, writer, None if flat else line_of(derivation))
     return render(
         "torch/formulas.py.jinja",
         {

@@ -14,7 +14,7 @@ from symmem.algebra.atoms import GRAD, STEP
 from symmem.derivation.step_scalars import StepScalar
 from symmem.method.method import Method
 from symmem.program.lowering import vector_routine
-from symmem.program.program import Need, Routine, needs_of_ranges
+from symmem.program.program import Need, Routine, Variants, needs_of_ranges
 from symmem.program.stable_sums import stabilised, without_cancellation
 from symmem.program.statements import Assignment, Scalars
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
@@ -54,6 +54,19 @@ class FunctionWriter:
         made = vector_routine(value, vectors)
         self.needs |= made.needs
         return [*signature(name, head), *indented(self._writer.straight(made))]
+
+    def variants(
+        self, name: str, variants: Variants, vectors: Sequence[Symbol], numbers: Sequence[Symbol]
+    ) -> Lines:
+        """The same for a formula at step n and one in the limit; n is among the numbers, None for the limit."""
+        head = ["theta", *self.spelled([GRAD, *vectors]), *self._calls]
+        head += [*self.spelled(numbers), *self._parameters]
+        self.needs |= {need for each in variants.existing for need in each.needs}
+        return [*signature(name, head), *indented(self._writer.variants(variants, name, out=False))]
+
+    def given_step(self, name: str) -> Lines:
+        """A function of n and the parameters that returns n, in a list."""
+        return [*signature(name, [STEP.name, *self._parameters]), *_returned([STEP.name])]
 
     def numbers(self, name: str, values: Sequence[Expr], given: Sequence[Symbol] = ()) -> Lines:
         """A function of the given numbers and the parameters that returns the values, in a list."""

@@ -21,12 +21,14 @@ def taken_in(each: RunningSum) -> str:
 
 
 def running_functions(form: RunningForm, writer: FunctionWriter) -> list[Lines]:
-    """``x <- decay x + unit g`` for each sum, and the update from the sums."""
+    """``x <- decay x + unit g`` for each sum, and the update from the sums; in a chain a g takes all of them."""
+    values = [each.value for each in form.sums]
+    read = (values, _names(form)) if form.is_chain else ()
     return [
         writer.at_step(RUNNING_SCALARS, form.scalars, ranges=False),
         writer.pairs(RATES, [(each.decay, each.unit) for each in form.sums]),
-        *(writer.tensor(taken_in(each), each.g) for each in form.sums),
-        writer.tensor(RUNNING, form.update, [each.value for each in form.sums], _names(form)),
+        *(writer.tensor(taken_in(each), each.g, *read) for each in form.sums),
+        writer.tensor(RUNNING, form.update, values, _names(form)),
     ]
 
 

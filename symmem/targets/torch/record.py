@@ -14,7 +14,7 @@ from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
-from symmem.derivation.running import RunningForm, frozen_parameters, running_form
+from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
 from symmem.errors import DerivationError
 from symmem.method.reading import running_method
 from symmem.targets.python.layout import WIDTH, indented
@@ -36,9 +36,12 @@ def by_groups(derivation: Derivation) -> bool:
     return derivation.order == 1 and without_group_form(derivation.method) is None
 
 
-def check_scope(derivation: Derivation) -> None:
-    """Refuses what the optimizer class cannot do: it treats one tensor at a time, or all as one vector."""
-    if not by_groups(derivation) and _is_of_tensors(derivation):
+def check_scope(derivation: Derivation, *, by_tensor: bool = False) -> None:
+    """Refuses what the optimizer class cannot do: it treats one tensor at a time, or all as one vector.
+
+    ``by_tensor``: one tensor at a time all the same, on a line.
+    """
+    if not by_groups(derivation) and not by_tensor and _is_of_tensors(derivation):
         where = f"at order {derivation.order}"
         if derivation.order == 1:
             joined = _is_of_model(derivation)
@@ -81,11 +84,11 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
     record = made(
         "FirstOrder",
         {
-            **_facts(derivation, has_finite=True, has_limit=has_limit),
+            **facts(derivation, has_finite=True, has_limit=has_limit),
             "scalars": group.SCALARS,
             "plain": group.PLAIN,
             "memory": _memory(form),
-            "running": _running(derivation, running),
+            "running": running_record(derivation, running),
             "regulariser": found,
         },
     )
@@ -94,11 +97,12 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
 
 def higher_order(derivation: Derivation, *, step: str, has_finite: bool, has_limit: bool) -> Lines:
     """The record of a step on flat vectors, with a rate for each entry; ``step`` is the name of the function."""
-    facts = _facts(derivation, has_finite=has_finite, has_limit=has_limit)
-    return made("HigherOrder", {**facts, "order": str(derivation.order), "step": step})
+    known = facts(derivation, has_finite=has_finite, has_limit=has_limit)
+    return made("HigherOrder", {**known, "order": str(derivation.order), "step": step})
 
 
-def _facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fields:
+def facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Fields:
+    """What every record has."""
     optimizer = derivation.optimizer
     arguments, functions = spelled_arguments(optimizer, derivation.order)
     names = [quoted(parameter.name) for parameter in optimizer.parameters]
@@ -146,13 +150,15 @@ def _memory(form: GroupForm) -> Lines:
     )
 
 
-def _running(derivation: Derivation, form: RunningForm) -> Lines:
+def running_record(derivation: Derivation, form: RunningForm) -> Lines:
+    """The optimizer as it runs; a delay of several steps has a state for each."""
     optimizer = derivation.optimizer
     state = {} if optimizer.torch is None else optimizer.torch.state
     options = {} if optimizer.torch is None else optimizer.torch.options
     own = {*optimizer.defaults, *(() if optimizer.torch is None else optimizer.torch.arguments)}
     pairs = [f"{quoted(name)}: {options.get(name, False)}" for name in OPTIONS if name not in own]
-    names = [state.get(f"m{each.position}", f"m{each.position}") for each in form.sums]
+    names = [name for each in form.sums for name in _states(each, state)]
+    links = [f"_runtime.Link({each.delay}, {each.starts_empty})" for each in form.sums]
     finite, limit = frozen_parameters(derivation)
     return made(
         "Running",
@@ -165,8 +171,14 @@ def _running(derivation: Derivation, form: RunningForm) -> Lines:
             "frozen": tuple_of(map(quoted, finite)),
             "frozen_limit": tuple_of(map(quoted, limit)),
             "options": ["{", *(f"    {pair}," for pair in pairs), "}"],
+            **({"chain": listed(links)} if form.is_chain else {}),
         },
     )
+
+
+def _states(each: RunningSum, known: Mapping[str, str]) -> list[str]:
+    name = known.get(f"m{each.position}", f"m{each.position}")
+    return [name] if each.delay < 2 else [f"{name}_{ago}" for ago in range(1, each.delay + 1)]
 
 
 def made(record: str, fields: Fields) -> Lines:

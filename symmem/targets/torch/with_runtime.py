@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.output.files import write_set
 from symmem.program.lowering import lower
 from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
 from symmem.targets.torch.formulas import has_line, imports_math, tensor_writer, written
+from symmem.targets.torch.line_record import line_of
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
 from symmem.targets.torch.record import by_groups
@@ -33,7 +35,10 @@ def runtime_module(derivation: Derivation) -> str:
     """The text of the module."""
     program = lower(derivation)
     writer = tensor_writer(program)
-    found = written(derivation, writer)
+    form = line_of(derivation)
+    if form is not None and isinstance(form.straight, Missing):
+        form = None  # at finite n the step on flat vectors is all there is
+    found = written(derivation, writer, form)
     needs = found.needs | program.needs()
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)
     names = [name for each in functions for name in (each.name, *each.derivatives)]
@@ -49,7 +54,7 @@ def runtime_module(derivation: Derivation) -> str:
         "given_functions": [],
         "settings": settings(arguments),
         "functions_by_name": names,
-        "has_memory": by_groups(derivation),
-        "history": "straight" if has_line(derivation) else "expansion",
+        "has_memory": by_groups(derivation) or form is not None,
+        "history": "straight" if has_line(derivation) or form is not None else "expansion",
     }
     return python_module(derivation, program, TARGET, writer, values)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .formulas import Argument, FirstOrder, HigherOrder, Memory, Opaque, Regulariser, Running
+from .formulas import Argument, FirstOrder, HigherOrder, Link, Memory, Opaque, Regulariser, Running
 from .memoryless import Memoryless
 from .optimizer import Settings
 from .probe import probe
+from .slopes import slope_of, with_slope
 from .with_memory import Amount, WithMemory
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Argument",
     "FirstOrder",
     "HigherOrder",
+    "Link",
     "Memory",
     "Memoryless",
     "Opaque",
@@ -21,4 +23,6 @@ __all__ = [
     "Settings",
     "WithMemory",
     "probe",
+    "slope_of",
+    "with_slope",
 ]

@@ -94,6 +94,8 @@ class Memory:
                                        None where there is none
     lines                              for each memory the highest power of the lag in it, and whether a sum over
                                        the lags is taken
+    is_one_line                        cascades and delays: all memory sees one line, that of the last step's rates;
+                                       the one product is that of ``past``, and n stands among the scalars
     """
 
     decays: Numbers
@@ -106,6 +108,20 @@ class Memory:
     correction: Function
     on_line: Function | None
     lines: tuple[tuple[int, bool], ...]
+    is_one_line: bool = False
+
+
+@dataclass(frozen=True)
+class Link:
+    """A variable of a chain: a running sum, or the value of some steps ago, first that of the first step or 0."""
+
+    delay: int
+    starts_empty: bool
+
+    @property
+    def states(self) -> int:
+        """How many tensors it keeps."""
+        return max(1, self.delay)
 
 
 @dataclass(frozen=True)
@@ -114,6 +130,7 @@ class Running:
 
     ``states`` are the names of x_l in the state; ``options`` those of PyTorch's options that change the update, as
     they have to be; F depends on the ``frozen`` parameters, its limit on ``frozen_limit``.
+    In a ``chain`` a g may read the variables above it, and ``taken_in(theta, g, *x, ..., *scalars)`` takes all of them.
     """
 
     states: tuple[str, ...]
@@ -124,6 +141,7 @@ class Running:
     frozen: tuple[str, ...]
     frozen_limit: tuple[str, ...]
     options: Mapping[str, bool]
+    chain: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -71,9 +71,9 @@ class Part:
 
     @property
     def decays(self) -> list[float]:
-        """Those of its memories."""
+        """Those of its memories, by which its past rates count; a line has the last rate alone."""
         memory = self.formulas.memory
-        return [] if memory is None else list(memory.decays(*self.values))
+        return [] if memory is None or memory.is_one_line else list(memory.decays(*self.values))
 
     @property
     def n(self) -> float:
@@ -100,6 +100,8 @@ class Part:
         """The numbers of its memories as straight lines, one memory after the other."""
         memory = self.formulas.memory
         assert memory is not None
+        if memory.is_one_line:
+            return []
         pairs = zip(memory.decays(*self.values), memory.lines, strict=True)
         return [
             x for decay, (power, summed) in pairs for x in line_numbers(decay, self.n, power, summed=summed)

@@ -34,6 +34,8 @@ def check_history(group: Group, formulas: FirstOrder) -> None:
         raise ValueError(f"history = {group['history']!r} is neither of {', '.join(HISTORIES)}")
     if group["history"] == "expansion" or memory is None:
         return
+    if memory.is_one_line:
+        return
     if memory.on_line is None or any(decay < 0 for decay in memory.decays(*formulas.values(group))):
         words = "has no straight-line history: a memory with a negative decay may weigh the past by 0"
         raise ValueError(f'{formulas.title} {words}; use history="expansion"')

@@ -37,6 +37,9 @@ def planned(receivers: Sequence[Part], senders: Sequence[Part]) -> tuple[list[Ro
     shares: list[list[Share]] = []
     for part in receivers:
         memory = part.formulas.memory
+        if memory is not None and memory.is_one_line:
+            shares.append([placed([last_step(sender, part.n) for sender in senders], rows)])
+            continue
         decays = [] if memory is None else memory.decays(*part.values)
         for decay in decays:
             if (decay, part.n) not in known:
@@ -44,6 +47,13 @@ def planned(receivers: Sequence[Part], senders: Sequence[Part]) -> tuple[list[Ro
                 known[decay, part.n] = placed(row, rows)
         shares.append([known[decay, part.n] for decay in decays])
     return rows, shares
+
+
+def last_step(sender: Part, receiver: float) -> Tensor:
+    """The table of a line through the past: the last step of the sender; nothing before the first step of either."""
+    if min(sender.n, receiver) == 0:
+        return _table([])
+    return _table([past_rates(sender.group, torch.ones(1)) * torch.ones(1, dtype=torch.float64)])
 
 
 def placed(row: Row, rows: list[Row]) -> Share:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .chains import push, run_chain, take_in
 from .formulas import FirstOrder, Group
 from .groups import Part, step_of
 from .vectors import accumulate, blocks
@@ -88,7 +89,7 @@ def running_sums(entry: Mapping[str, Any], like: Tensor, formulas: FirstOrder) -
 
 def shaped_sums(sums: Sequence[Tensor], part: RunningPart, place: int, gradient: Tensor) -> list[Tensor]:
     """The sums, zeros in the shape of what they take in where that is a matrix of another shape than theta."""
-    if not part.formulas.is_of_tensors:
+    if not part.formulas.is_of_tensors or part.formulas.running.chain:  # a chain keeps tensors like theta
         return list(sums)
     found = []
     for x, taken_in in zip(sums, part.formulas.running.taken_in, strict=True):
@@ -114,18 +115,17 @@ def run(part: RunningPart, at: Place, sums: Sequence[Tensor], out: Tensor, facto
     running = formulas.running
     numbers = (*running.scalars(step_of(part.made), *values), *values)
     rates = running.rates(*values)
-    for theta, g, target, *block in blocks(at.theta, at.g, out, *sums, is_entrywise=formulas.is_entrywise):
+    tensors = (at.theta, at.g, out, *sums)
+    for theta, g, target, *block in blocks(*tensors, is_entrywise=formulas.is_entrywise):
+        if running.chain:
+            point, given = (theta, g, *block), (*at.functions, *numbers)
+            update, newest = run_chain(running, point, given, rates, is_first=part.made == 0)
+            target.add_(update, alpha=factor)
+            push(block, running.chain, newest)
+            continue
         for x, (decay, unit), taken_in in zip(block, rates, running.taken_in, strict=True):
             take_in(x, decay, unit, taken_in(theta, g, *at.functions, *values))
         target.add_(running.update(theta, g, *block, *at.functions, *numbers), alpha=factor)
-
-
-def take_in(x: Tensor, decay: float, unit: float, value: Tensor) -> None:
-    """x <- decay * x + unit * value."""
-    if unit == 1 - decay:
-        x.lerp_(value, unit)
-    else:
-        x.mul_(decay).add_(value, alpha=unit)
 
 
 def add_correction(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:

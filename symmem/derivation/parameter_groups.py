@@ -93,7 +93,7 @@ class GroupForm:
 
 def without_group_form(method: Method) -> Missing | None:
     """Why there is no update of a parameter group: its sums over the steps of other groups ask for one decay each."""
-    if method.is_cascade or any(c.kernel.has_memory and len(c.kernel.decays) != 1 for c in method.channels):
+    if not has_geometric_memory(method):
         words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
         return Missing(Sentence.of(f"{method.name}: {words}"))
     if any(part.has(TOTAL) for part in (method.phi, *(channel.g for channel in method.channels))):
@@ -103,6 +103,12 @@ def without_group_form(method: Method) -> Missing | None:
         words = "a branch or a product over steps in b has no form for all steps at once"
         return Missing(Sentence.of(f"{method.name}: {words}"))
     return None
+
+
+def has_geometric_memory(method: Method) -> bool:
+    """Whether every memory is one of theta and grad, with one decay: the sums of a group are then known."""
+    one_decay = all(len(c.kernel.decays) == 1 for c in method.channels if c.kernel.has_memory)
+    return one_decay and not method.is_cascade
 
 
 @lru_cache(maxsize=64)

@@ -30,7 +30,7 @@ class Realisation:
         """d for a shift register, which gives the oldest of its d + 1 values; 0 for one running sum."""
         size = len(self.B)
         shift = tuple(tuple(S.One if j == i - 1 else S.Zero for j in range(size)) for i in range(size))
-        assert size == 1 or self.A == shift, "neither one sum nor a shift register"
+        assert size == 1 or shift == self.A, "neither one sum nor a shift register"
         return size - 1
 
 

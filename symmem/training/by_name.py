@@ -148,7 +148,10 @@ def _history(formulas: Formulas, order: int) -> str:
     """The usual history; a warning where that is the expansion although order 1 was asked for."""
     found = usual_history(formulas)
     if order == 1 and found == "expansion":
-        words = "has no straight-line history at finite n (limit=True may have one); the expansion in lr is used, which can leave its range for small eps"
+        words = (
+            "has no straight-line history at finite n, and may have one with limit=True; "
+            "the expansion in lr is used, which can leave its range for small eps"
+        )
         warnings.warn(
             f'{formulas.title} {words}; history="expansion" asks for it without this warning', stacklevel=3
         )

@@ -78,7 +78,7 @@ def test_the_optimizer_of_pytorch_makes_these_steps(optimizer: Optimizer) -> Non
     emitted = probe.module(TARGETS["torch"].source(derive(optimizer)))
     name = next(each for each in dir(emitted) if each.startswith("Memoryless"))
     for make in (
-        lambda groups: Memoryless(optimizer, groups, lr=LR),
+        lambda groups: Memoryless(optimizer, groups, lr=LR, history="expansion"),
         lambda groups: getattr(emitted, name)(groups, lr=LR),
     ):
         x = torch.nn.Parameter(torch.tensor([0.3, -0.7], dtype=torch.float64))

@@ -179,3 +179,21 @@ def test_without_a_line_at_finite_n_it_says_so() -> None:
     with pytest.warns(UserWarning, match="straight-line"):
         made = Memoryless(rmsprop_momentum(), [parameter()], lr=LR)
     assert made.param_groups[0]["history"] == "expansion"
+
+
+@pytest.mark.parametrize("name", ["nadam-torch", "radam"])
+def test_branches_and_products_in_b(name: str) -> None:
+    """Their numbers are made step by step: the optimizer as it runs, and on its lines at every n."""
+    optimizer, derivation, x = load(name), derive(load(name)), parameter()
+    expected = Literal(optimizer, {}, LOSS).run(START, "1/100", 9, 30)
+    running = WithMemory(optimizer, [x], lr=LR)
+    for _ in range(9):
+        running.step(lambda: Probed.apply(x))
+    near(x, expected[9])
+    y = parameter()
+    made = Memoryless(optimizer, [y], lr=LR)
+    for n in range(8):
+        at, values = y.tolist(), {**optimizer.defaults, "lr": "1/100", "n": n}
+        moved = evaluate(derivation.straight_at(n), values, {"theta": at}, LOSS, digits=25)
+        made.step(lambda: Probed.apply(y))
+        near(y, array(at) - LR * array(moved), 1e-12)

@@ -25,7 +25,7 @@ from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.line_record import line_of, line_record
 from symmem.targets.torch.pieces import helpers
-from symmem.targets.torch.record import assigned, by_groups, check_scope, first_order, higher_order
+from symmem.targets.torch.record import assigned, by_groups, by_steps, check_scope, first_order, higher_order
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
@@ -42,21 +42,21 @@ class Written:
 
 def written(derivation: Derivation, writer: InliningWriter, form: LineForm | None = None) -> Written:
     """The functions of any order, and ``FORMULAS``; those of a line where its form is given."""
-    check_scope(derivation, by_tensor=form is not None)
-    if form is not None:
-        functions = FunctionWriter(derivation.method, writer)
-        lines, record = line_record(derivation, form, functions)
-        return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
-    if not by_groups(derivation):
+    check_scope(derivation, by_tensor=form is not None or by_steps(derivation))
+    if form is None and not by_steps(derivation):
         return _higher(derivation, writer)
     functions = FunctionWriter(derivation.method, writer)
-    lines, record = first_order(derivation, functions)
+    if form is not None:
+        lines, record = line_record(derivation, form, functions)
+    else:
+        lines, record = first_order(derivation, functions)
     return Written(lines, assigned("FORMULAS", record), frozenset(functions.needs))
 
 
-def has_line(derivation: Derivation) -> bool:
+def has_line(derivation: Derivation, *, alone: bool = True) -> bool:
     """Whether the optimizer can run on the straight-line history: order 1, and a line for every memory."""
-    return by_groups(derivation) and not isinstance(group_form(derivation.method).straight, Missing)
+    known = by_groups(derivation) if alone else by_steps(derivation)
+    return known and not isinstance(group_form(derivation.method).straight, Missing)
 
 
 def formulas_module(derivation: Derivation, *, flat: bool = False) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sympy import Expr, Symbol
+from sympy import Expr, Product, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP
+from symmem.algebra.where import where
 from symmem.derivation.step_scalars import StepScalar
 from symmem.method.method import Method
-from symmem.program.lowering import vector_routine
+from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
 from symmem.program.stable_sums import stabilised, without_cancellation
 from symmem.program.statements import Assignment, Scalars
@@ -84,7 +85,10 @@ class FunctionWriter:
         return [*signature(name, self._parameters), *_returned(entries)]
 
     def at_step(self, name: str, scalars: Sequence[StepScalar], *, ranges: bool) -> Lines:
-        """A function of n and the parameters: the numbers at step n, or their limits where n is None."""
+        """A function of n and the parameters: the numbers at step n, or their limits where n is None.
+
+        ``ranges``: n may be a tensor of many steps, unless :func:`is_stepwise`.
+        """
         lines = signature(name, [STEP.name, *self._parameters])
         if not scalars:
             return [*lines, *_returned([])]
@@ -94,8 +98,24 @@ class FunctionWriter:
         else:
             error = self._writer.scope.outer("ValueError")
             body = [f'raise {error}("the coefficients have no limit; use limit=False")']
-        finite = self._listed([(each.name, self._stable(each, ranges)) for each in scalars], 1, ranges=ranges)
+        if is_stepwise(scalars):
+            finite = self._in_statements([(each.name, self._stable(each, False)) for each in scalars])
+        else:
+            pairs = [(each.name, self._stable(each, ranges)) for each in scalars]
+            finite = self._listed(pairs, 1, ranges=ranges)
         return [*lines, f"{INDENT}if n is None:", *indented(indented(body)), *indented(finite)]
+
+    def _in_statements(self, assignments: Sequence[Assignment]) -> Lines:
+        """Numbers with branches or products over steps: each by statements of its own, at one step."""
+        lines: Lines = []
+        for name, value in assignments:
+            made = number_routine(value)
+            self.needs |= set(made.needs)
+            lines += [
+                *self._writer.block(made.statements),
+                f"{self._writer.scope.name(name)} = {self._writer.scope.name(made.result)}",
+            ]
+        return [*lines, f"return [{', '.join(self.spelled(name for name, _ in assignments))}]"]
 
     def _stable(self, scalar: StepScalar, ranges: bool) -> Expr:
         """The number at step n; for many steps at once it is kept as a formula."""
@@ -122,6 +142,11 @@ class FunctionWriter:
 
     def _note(self, assignments: Sequence[Assignment]) -> None:
         self.needs |= Routine((Scalars(tuple(assignments)),), STEP).needs
+
+
+def is_stepwise(scalars: Iterable[StepScalar]) -> bool:
+    """Whether a number has a branch or a product over steps, so that it is made at one step at a time."""
+    return any(scalar.at_step.has(where, Product) for scalar in scalars)
 
 
 def _returned(entries: Sequence[str]) -> Lines:

@@ -13,7 +13,7 @@ from symmem.algebra.results import Advice, Missing
 from symmem.derivation.cascade_line import CHANGE, PATH
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.line_form import LineForm, line_form
-from symmem.derivation.parameter_groups import without_group_form
+from symmem.derivation.parameter_groups import has_geometric_memory
 from symmem.derivation.running import running_form
 from symmem.method.method import Method
 from symmem.method.reading import running_method
@@ -34,7 +34,7 @@ _OWN_SHAPES = ("matmul", "transpose")
 def line_of(derivation: Derivation) -> LineForm | None:
     """The form on one line, where there is none by groups; None where there is neither."""
     method = derivation.method
-    if derivation.order > 1 or without_group_form(method) is None or not _fits(method):
+    if derivation.order > 1 or has_geometric_memory(method) or not _fits(method):
         return None
     found = line_form(derivation)
     return None if isinstance(found, Missing) else found

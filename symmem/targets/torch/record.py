@@ -13,7 +13,7 @@ from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
-from symmem.derivation.parameter_groups import GroupForm, group_form, without_group_form
+from symmem.derivation.parameter_groups import GroupForm, group_form, has_geometric_memory, without_group_form
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
 from symmem.errors import DerivationError
 from symmem.method.reading import running_method
@@ -21,7 +21,7 @@ from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
 from symmem.targets.torch.arguments import spelled_arguments, tuple_of
-from symmem.targets.torch.functions import FunctionWriter, Lines
+from symmem.targets.torch.functions import FunctionWriter, Lines, is_stepwise
 from symmem.targets.torch.group_functions import GroupFunctions
 
 OPTIONS = (
@@ -34,6 +34,11 @@ Fields = Mapping[str, str | Lines]
 def by_groups(derivation: Derivation) -> bool:
     """Whether the parameter groups may differ in everything: order 1, geometric memory, no number of the model."""
     return derivation.order == 1 and without_group_form(derivation.method) is None
+
+
+def by_steps(derivation: Derivation) -> bool:
+    """The same where the runtime is there, which takes numbers with branches and products step by step."""
+    return derivation.order == 1 and has_geometric_memory(derivation.method)
 
 
 def check_scope(derivation: Derivation, *, by_tensor: bool = False) -> None:
@@ -138,7 +143,7 @@ def _memory(form: GroupForm) -> Lines:
         {
             "decays": group.DECAYS,
             "past": group.PAST,
-            "past_scalars": group.PAST_SCALARS if form.past_scalars else "None",
+            "past_scalars": _past_scalars(form),
             "is_linear": str(form.is_linear),
             "has_displacements": str(form.has_displacements),
             "corrected": group.CORRECTED,
@@ -148,6 +153,14 @@ def _memory(form: GroupForm) -> Lines:
             "lines": tuple_of(group.lines_of(form)),
         },
     )
+
+
+def _past_scalars(form: GroupForm) -> str:
+    if not form.past_scalars:
+        return "None"
+    if is_stepwise(form.past_scalars):
+        return f"_runtime.step_by_step({group.PAST_SCALARS})"
+    return group.PAST_SCALARS
 
 
 def running_record(derivation: Derivation, form: RunningForm) -> Lines:

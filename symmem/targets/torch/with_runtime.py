@@ -17,7 +17,7 @@ from symmem.targets.torch.formulas import has_line, imports_math, tensor_writer,
 from symmem.targets.torch.line_record import line_of
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
-from symmem.targets.torch.record import by_groups
+from symmem.targets.torch.record import by_steps
 
 PACKAGE = "symmem_runtime"
 TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
@@ -54,7 +54,7 @@ def runtime_module(derivation: Derivation) -> str:
         "given_functions": [],
         "settings": settings(arguments),
         "functions_by_name": names,
-        "has_memory": by_groups(derivation) or form is not None,
-        "history": "straight" if has_line(derivation) or form is not None else "expansion",
+        "has_memory": by_steps(derivation) or form is not None,
+        "history": "straight" if has_line(derivation, alone=False) or form is not None else "expansion",
     }
     return python_module(derivation, program, TARGET, writer, values)

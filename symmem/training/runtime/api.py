@@ -7,6 +7,7 @@ from .memoryless import Memoryless
 from .optimizer import Settings
 from .probe import probe
 from .slopes import slope_of, with_slope
+from .stepwise import step_by_step
 from .with_memory import Amount, WithMemory
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "WithMemory",
     "probe",
     "slope_of",
+    "step_by_step",
     "with_slope",
 ]

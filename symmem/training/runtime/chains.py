@@ -1,8 +1,8 @@
-"""Variables that read variables, and values that are kept for some steps: the state of cascades and delays as it runs.
+"""Variables that read variables, and values that are kept for some steps: cascades and delays as they run.
 
-In a step the variables go in their order.  A running sum takes in its g, which may read those above it as they are after
-this step; a delay of d steps gives the oldest of its d values, and takes in its g when all have been read.  At the first
-step it gives its first value, or 0 where it starts empty.
+In a step the variables go in their order.  A running sum takes in its g, which may read those above it as they are
+after this step; a delay of d steps gives the oldest of its d values, and takes in its g when all have been read.  At
+the first step it gives its first value, or 0 where it starts empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""M from the straight line: ``F_straight = F + M + O(lr^2)``, so that M is its derivative along the line, at its start."""
+"""M from the straight line: ``F_straight = F + M + O(lr^2)``, so that M is its derivative along the line."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ def by_groups(derivation: Derivation) -> bool:
 
 def by_steps(derivation: Derivation) -> bool:
     """The same where the runtime is there, which takes numbers with branches and products step by step."""
-    return derivation.order == 1 and has_geometric_memory(derivation.method)
+    known = derivation.order == 1 and has_geometric_memory(derivation.method)
+    return known and not _is_of_model(derivation)
 
 
 def check_scope(derivation: Derivation, *, by_tensor: bool = False) -> None:

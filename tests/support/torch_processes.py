@@ -139,6 +139,43 @@ def sharded(made: ModuleType, rank: int, both: bool = False, **options: Any) -> 
     )
 
 
+def weights(model: nn.Module) -> list[Any]:
+    """The parameters that are matrices, for functions of matrices."""
+    return [model.first.weight, model.last.weight]
+
+
+def matrices_alone(made: ModuleType) -> torch.Tensor:
+    model = Net().double()
+    return trained(model, optimizer_of(made, weights(model)), lambda: loss_of(model))
+
+
+def matrices_sharded(made: ModuleType, rank: int) -> torch.Tensor:
+    model = shards()
+    return trained(model, optimizer_of(made, weights(model), module=model), lambda: loss_of(model, rank))
+
+
+def deficient_shards(made: ModuleType, rank: int) -> dict[str, Any]:
+    """With a scale for all rows, those of the last gradient depend on each other: every process refuses it."""
+    model = shards(both=True)
+    before = torch.cat(whole(model))
+    seen: dict[str, Any] = {}
+    for name, options in (("memoryless", {}), ("with memory", {"strength": -1.0})):
+        try:
+            optimizer_of(made, weights(model), module=model, **options).step(lambda: loss_of(model, rank))
+        except ValueError as error:
+            seen[name] = str(error)
+    return {**seen, "moved": float((torch.cat(whole(model)) - before).abs().max())}
+
+
+def refused_shards(made: ModuleType, rank: int) -> str:
+    """What is said where a number of the whole model would need all shards."""
+    try:
+        sharded(made, rank)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def partly_sharded(made: ModuleType, rank: int, both: bool = False, **options: Any) -> torch.Tensor:
     """A parameter that FSDP2 is told to ignore is a replica."""
     model = Net(both).double()
@@ -310,6 +347,10 @@ def cases(made: dict[str, ModuleType], rank: int) -> dict[str, Callable[[], Any]
         "exceptions": partial(after_exceptions, adamw, rank, "double-backward"),
         "exceptions, difference": partial(after_exceptions, adamw, rank, "central-difference"),
         "refusals": partial(refusals, adamw, rank),
+        "replicas of global_clip": partial(replicated, made["global_clip"], rank),
+        "shards of global_clip": partial(refused_shards, made["global_clip"], rank),
+        "matrices": partial(matrices_sharded, made["muon"], rank),
+        "deficient matrices": partial(deficient_shards, made["muon"], rank),
     }
     for name in ("adamw", "heavyball", "rmsprop", "lion_k"):
         found[f"corrected shards of {name}"] = partial(sharded, made[name], rank, strength=-1.0)
@@ -321,6 +362,8 @@ def cases(made: dict[str, ModuleType], rank: int) -> dict[str, Callable[[], Any]
         torch_adamw, shards(True), rank, hvp="central-difference"
     )
     for name, module in made.items():
+        if name in ("muon", "global_clip"):
+            continue  # of matrices alone; of the whole model, which is not sharded
         found[f"replicas of {name}"] = partial(replicated, module, rank)
         found[f"shards of {name}"] = partial(sharded, module, rank)
     return found

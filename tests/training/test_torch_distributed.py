@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch_processes import STEPS, WORLD, Net, alone, groups_alone, module_from, probed
+from torch_processes import STEPS, WORLD, Net, alone, groups_alone, matrices_alone, module_from, probed
 from truth import FIRST, load
 
 import symmem
@@ -21,7 +21,10 @@ from symmem.targets.torch.with_runtime import write_with_runtime
 MODULES = {name.replace("-", "_"): (name, 1) for name in FIRST} | {
     "heavyball_2": ("heavyball", 2),
     "lion_k_2": ("lion-k", 2),
+    "lamb": ("lamb", 1),
 }
+MORE = {"muon": ("muon", 1), "global_clip": ("global-clip", 1)}
+"""Functions of matrices, and of the whole model."""
 PATIENCE = 150.0
 """Seconds for the two processes; they end by themselves, much sooner."""
 Found = list[dict[str, Any]]
@@ -31,7 +34,7 @@ Found = list[dict[str, Any]]
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The emitted modules, with the runtime beside them."""
     place = tmp_path_factory.mktemp("processes")
-    for stem, (name, order) in MODULES.items():
+    for stem, (name, order) in {**MODULES, **MORE}.items():
         write_with_runtime(symmem.derive(load(name), order), str(place / f"{stem}.py"))
     return place
 
@@ -67,6 +70,24 @@ def distance(found: Found, case: str, truth: torch.Tensor) -> float:
 def test_processes_train_as_one(found: Found, directory: Path, name: str, kind: str) -> None:
     """Parameters and losses under DistributedDataParallel and fully_shard; one process does not use all parameters."""
     assert distance(found, f"{kind} of {name}", alone(module_from(directory / f"{name}.py"))) < 1e-12
+
+
+def test_functions_of_whole_matrices_in_shards(found: Found, directory: Path) -> None:
+    """The shards are gathered; what is refused is refused by all, and no parameter changes."""
+    truth = matrices_alone(module_from(directory / "muon.py"))
+    assert distance(found, "matrices", truth) < 1e-11
+    for each in found:
+        seen = each["deficient matrices"]
+        assert "rank-deficient" in seen["memoryless"]
+        assert "keeps a state of whole tensors" in seen["with memory"]
+        assert seen["moved"] == 0
+
+
+def test_a_norm_of_the_whole_model_in_processes(found: Found, directory: Path) -> None:
+    assert (
+        distance(found, "replicas of global_clip", alone(module_from(directory / "global_clip.py"))) < 1e-12
+    )
+    assert all("needs sums over the whole model" in each["shards of global_clip"] for each in found)
 
 
 @pytest.mark.parametrize("kind", ["replicas", "shards"])

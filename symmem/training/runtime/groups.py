@@ -39,6 +39,9 @@ class Remembered:
 class Part:
     """A parameter group in one step; gradients and memories come in as the step goes on."""
 
+    keeps_state = False
+    """Whether its tensors have a state: that of a sharded one would be in shards."""
+
     def __init__(self, formulas: FirstOrder, group: Group) -> None:
         self.formulas = formulas
         self.group = group

@@ -25,6 +25,8 @@ class RunningPart(Part):
     values than those of the group.
     """
 
+    keeps_state = True
+
     def __init__(
         self,
         formulas: FirstOrder,

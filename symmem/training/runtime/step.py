@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from .clipping import Clipped
+from .formulas import Function
 from .groups import Part, Product
 from .processes import OneProcess
 from .products import Hvp, check_hooks, evaluation_by
 from .remembered import Row, planned
-from .sharding import is_sharded, local
+from .sharding import OnShard, is_sharded, local
 from .vectors import Closure, Vectors, accumulate, widened
 
 
@@ -70,15 +71,19 @@ def place_parts(parts: Sequence[Part], gradients: Vectors, resources: Resources)
     """The parts get their tensors, their places among all tensors, and their gradients."""
     start = 0
     for part in parts:
-        if part.formulas.is_of_tensors and any(map(is_sharded, part.owned)):
+        if part.keeps_state and part.formulas.is_of_tensors and any(map(is_sharded, part.owned)):
             raise ValueError(
-                f"{part.formulas.name} needs whole tensors, and a parameter is sharded; use replicas"
+                f"{part.formulas.name} keeps a state of whole tensors, and a parameter is sharded; use replicas, or "
+                "Memoryless, which gathers them"
             )
         part.parameters = [local(p) for p in part.owned]
         part.span = slice(start, start + len(part.owned))
         part.gradients = part.signed(gradients[part.span])
         part.functions = [
-            resources.processes.functions(place, resources.functions)
+            # A formula of whole tensors calls the user's functions with whole tensors.
+            resources.functions
+            if part.formulas.is_of_tensors
+            else resources.processes.functions(place, resources.functions)
             for place in range(start, part.span.stop)
         ]
         start = part.span.stop
@@ -104,9 +109,7 @@ def contribution(part: Part, table: Tensor) -> Vectors:
                 given = (*part.functions[place], *scalars, *part.values)
                 factor = part.unit * weight
                 with named(part, place):
-                    accumulate(
-                        total, factor, formulas.memory.past, point, given, is_entrywise=formulas.is_entrywise
-                    )
+                    add_formula(part, place, (total, factor), formulas.memory.past, (point, given))
         found.append(None if total is None else total.to(theta.dtype))
     return found
 
@@ -129,10 +132,37 @@ def updated(part: Part, place: int, gradient: Tensor) -> Tensor:
         vectors += part.remembered_at(place, theta, shared=shared)
     given = (*functions, *scales, *part.scalars, *part.values)
     out = theta.clone() if formulas.is_of_tensors and theta is parameter else theta
-    accumulate(out, -part.lr, formula, vectors, given, is_entrywise=formulas.is_entrywise)
-    if formulas.is_of_tensors:
+    add_formula(part, place, (out, -part.lr), formula, (vectors, given))
+    if formulas.is_of_tensors and not is_sharded(
+        part.owned[place]
+    ):  # of shards the whole value was looked at
         check_finite(out)
     return out
+
+
+def add_formula(
+    part: Part,
+    place: int,
+    target: tuple[Tensor, float],
+    formula: Function,
+    arguments: tuple[Sequence[Tensor], Sequence[Any]],
+) -> None:
+    """``out += factor * formula(*vectors, *given)`` for one tensor, from ``(out, factor)`` and ``(vectors, given)``.
+
+    A formula of whole tensors gets the shards of all processes, and they get their shards of its value: it is the
+    same everywhere, and so is a refusal.
+    """
+    owner, (out, factor), (vectors, given) = part.owned[place], target, arguments
+    if not (part.formulas.is_of_tensors and is_sharded(owner)):
+        accumulate(out, factor, formula, vectors, given, is_entrywise=part.formulas.is_entrywise)
+        return
+
+    def finite(*whole: Tensor) -> Tensor:
+        value = formula(*whole, *given)
+        check_finite(value)
+        return value
+
+    out.add_(OnShard(owner, finite)(*vectors), alpha=factor)
 
 
 def update_parameters(parts: Sequence[Part]) -> None:
@@ -175,6 +205,4 @@ def check_finite(value: Tensor) -> None:
 
 def tensor_name(part: Part, place: int) -> str:
     """A tensor in words: its place in its group, and its shape."""
-    return (
-        f"{part.formulas.title}, parameter {place} of its group, shape {tuple(part.parameters[place].shape)}"
-    )
+    return f"{part.formulas.title}, parameter {place} of its group, shape {tuple(part.owned[place].shape)}"

@@ -1,7 +1,8 @@
 """Orders of error: the optimizer with memory against its memoryless iteration, without and with the correction.
 
-One step from the same past: |F^(n)(theta_n, ..., theta_0) - F| = O(h), with M O(h^2).  Over a fixed time the same
-orders (mathematics.md section 6).  Measured by lowering h, with decays and smoothing at gentle values.
+One step from the same past: |F^(n)(theta_n, ..., theta_0) - F| = O(h), with M O(h^2), on the straight-line history
+O(h^2) too (mathematics.md section 10).  Over a fixed time the same orders (section 6).  Measured by lowering h, with
+decays and smoothing at gentle values.
 """
 
 from __future__ import annotations
@@ -33,6 +34,24 @@ HALVINGS = (1, 2, 4)
 TOLERANCE = 0.2
 EXACT = mpf(10) ** -18
 """Errors below this are rounding: the memoryless iteration is the optimizer itself."""
+STRAIGHT = "straight"
+"""How the direction on the straight-line history is called."""
+MOST = 6
+"""How many pieces of work ``error_orders`` tells of, at most."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What takes the place of F^(n): its formula at symbolic n, at the first step, and the order of its error."""
+
+    name: str
+    expected: int
+    formula: Expr
+    first: Expr
+
+    def at(self, step: int) -> Expr:
+        """At the first step there is no past, and no line through it."""
+        return self.formula if step else self.first
 
 
 @dataclass(frozen=True)
@@ -71,38 +90,48 @@ def error_orders(
     theta: Vector,
     told: Callable[[str], None] = lambda _: None,
 ) -> tuple[Errors, ...]:
-    """One step and a fixed time, each without and with the correction; empty where there is no formula at step n."""
-    if isinstance(derivation.F, Missing) or isinstance(derivation.M, Missing):
-        return ()
+    """One step and a fixed time for every direction; empty where there is no formula at step n."""
     sizes, found = step_sizes(literal, theta), []
-    # Another direction, such as that of the straight-line history, is one more row with its order.
-    directions = (("F", 1, derivation.F), ("F + M", 2, derivation.F + derivation.M))
-    for name, expected, formula in directions:
-        told(f"one step of {name}")
-        local = [one_step_error(formula, literal, theta, h) for h in sizes]
-        found.append(_errors("one step", name, expected, sizes, [[error] for error in local]))
-        told(f"a fixed time of {name}")
-        steps = [time_of(literal) * part for part in HALVINGS]
-        runs = [run_errors(formula, literal, theta, h, count) for h, count in zip(sizes, steps, strict=True)]
-        found.append(_errors("a fixed time", name, expected, sizes, runs))
+    steps = [time_of(literal) * part for part in HALVINGS]
+    for direction in directions(derivation):
+        told(f"one step of {direction.name}")
+        local = [[one_step_error(direction, literal, theta, h)] for h in sizes]
+        found.append(_errors("one step", direction, sizes, local))
+        told(f"a fixed time of {direction.name}")
+        runs = [
+            run_errors(direction, literal, theta, h, count) for h, count in zip(sizes, steps, strict=True)
+        ]
+        found.append(_errors("a fixed time", direction, sizes, runs))
     return tuple(found)
 
 
-def one_step_error(formula: Expr, literal: Literal, theta: Vector, lr: Rational) -> mpf:
+def directions(derivation: Derivation) -> tuple[Direction, ...]:
+    """Without the correction, with it, and on the straight-line history where there is one."""
+    if isinstance(derivation.F, Missing) or isinstance(derivation.M, Missing):
+        return ()
+    memoryless, corrected = derivation.F, derivation.F + derivation.M
+    found = (Direction("F", 1, memoryless, memoryless), Direction("F + M", 2, corrected, corrected))
+    straight = derivation.straight
+    if isinstance(straight, Missing):
+        return found
+    return (*found, Direction(STRAIGHT, 2, straight, memoryless))
+
+
+def one_step_error(direction: Direction, literal: Literal, theta: Vector, lr: Rational) -> mpf:
     """How far the formula is from the direction of the one run that is at theta at step AT."""
     with mpmath.workdps(DIGITS):
         truth = bruteforce.exact_direction(literal, theta, AT, lr, DIGITS)
-        return distance(value_of(formula, literal, theta, n=AT, lr=lr, digits=DIGITS), truth)
+        return distance(value_of(direction.at(AT), literal, theta, n=AT, lr=lr, digits=DIGITS), truth)
 
 
-def run_errors(formula: Expr, literal: Literal, theta: Vector, lr: Rational, steps: int) -> list[mpf]:
+def run_errors(direction: Direction, literal: Literal, theta: Vector, lr: Rational, steps: int) -> list[mpf]:
     """``max_i |theta_n - approximation_n|`` for n = 0, ..., steps, from the same start."""
     with mpmath.workdps(DIGITS):
         rate, point, errors = real(lr), list(theta), []
         truth = literal.run(theta, lr, steps, DIGITS)
         for n in range(steps + 1):
             errors.append(distance(truth[n], point))
-            move = value_of(formula, literal, point, n=n, lr=lr, digits=DIGITS)
+            move = value_of(direction.at(n), literal, point, n=n, lr=lr, digits=DIGITS)
             now = rate * literal.rate(n, DIGITS)
             point = [x - now * f for x, f in zip(point, move, strict=True)]
         return errors
@@ -116,11 +145,11 @@ def time_of(literal: Literal) -> int:
 
 
 def _errors(
-    counted: str, direction: str, expected: int, sizes: Sequence[Rational], runs: Sequence[Sequence[mpf]]
+    counted: str, direction: Direction, sizes: Sequence[Rational], runs: Sequence[Sequence[mpf]]
 ) -> Errors:
     errors = [max(run) for run in runs]
     exact = max(errors) < EXACT or min(errors) == 0
     # The two smallest h are nearest to the limit; the first shows how the order comes to it.
     slope = None if exact else fit_order(sizes[1:], errors[1:]).slope
     rates, path = tuple(float(h) for h in sizes), tuple(map(float, runs[-1]))
-    return Errors(counted, direction, expected, rates, tuple(map(float, errors)), slope, path)
+    return Errors(counted, direction.name, direction.expected, rates, tuple(map(float, errors)), slope, path)

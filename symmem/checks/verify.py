@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from symmem.algebra.results import Missing
 from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
-from symmem.checks.orders import Errors, error_orders
+from symmem.checks.orders import MOST, Errors, error_orders
 from symmem.declaration.implementation import Implementation
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.smoothing import smoothed
@@ -130,12 +130,13 @@ def verify(
 
 def work_of(against: Implementation | None = None, *, orders: bool = True) -> int:
     """How many pieces of work ``verify`` tells of, at most."""
-    return 2 * (len(STEPS) + 1) + (4 if orders else 0) + (2 if against else 0)
+    return 2 * (len(STEPS) + 1) + (MOST if orders else 0) + (2 if against else 0)
 
 
 def _absent(derivation: Derivation) -> tuple[tuple[str, Missing], ...]:
     """What the derivation does not claim, with its reasons."""
-    parts = (("F", derivation.F), ("M", derivation.M), ("the limit of many steps", derivation.limit))
+    formulas = (("F", derivation.F), ("M", derivation.M), ("the limit of many steps", derivation.limit))
+    parts = (*formulas, ("the straight-line history", derivation.straight))
     return tuple((name, part) for name, part in parts if isinstance(part, Missing))
 
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from sympy import Rational
 
 from symmem.checks.claims import Claim
-from symmem.checks.orders import Errors
+from symmem.checks.orders import STRAIGHT, Errors
 from symmem.checks.verify import Beside, Verification, needs_squares
 from symmem.documents.columns import Style, table, wrapped
 from symmem.documents.prose import missing_prose
 from symmem.notation.decimals import decimal
 
+LINE = ", and on the straight-line history"
 SQUARE = "for square matrices alone: others get an update of another shape"
 
 
@@ -62,14 +63,18 @@ def _orders(orders: tuple[Errors, ...], style: Style) -> list[str]:
     if not orders:
         return []
     rates = orders[0].rates
-    rows = [["", *(f"h = {rate:.2g}" for rate in rates), "order", "expected"]]
+    rows = [["h", *(f"{rate:.2g}" for rate in rates), "order", "expected"]]
     for each in orders:
         name = f"{each.counted}, {each.direction}"
         slope = "exact" if each.slope is None else f"{each.slope:.2f}"
         verdict = str(each.expected) + ("" if each.holds else "  WRONG")
         rows.append([name, *(f"{error:.1e}" for error in each.errors), slope, verdict])
     time = len(orders[-1].path) - 1
-    lead = f"The optimizer against the memoryless iteration; a fixed time is {time} steps of the smallest h"
+    lead = (
+        "The optimizer against the memoryless iteration without the correction (F) and with it (F + M)"
+        f"{LINE if any(each.direction == STRAIGHT for each in orders) else ''}"
+        f"; a fixed time is {time} steps of the smallest h"
+    )
     return [*wrapped(lead, style.width, "", "  "), *table(rows, "    ")]
 
 

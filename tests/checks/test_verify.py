@@ -7,17 +7,21 @@ from pathlib import Path
 
 import pytest
 from command import output, run
-from sympy import Symbol
+from sympy import Rational, Symbol
 from truth import load
 
 import symmem
+from symmem import lr
 from symmem.checks.against import program_of
-from symmem.checks.claims import claims, random_points
-from symmem.checks.orders import error_orders
+from symmem.checks.claims import claims, random_points, value_of
+from symmem.checks.orders import directions, error_orders
 from symmem.checks.verify import DIMENSION, literal_of, verify
+from symmem.checks.verify_text import verification_text
 from symmem.derivation.derivation import Derivation, MemorylessIteration, derive
+from symmem.documents.columns import Style
+from symmem.verification.straight import straight
 from symmem.verification.values import gentle_values, settled_step
-from symmem.verification.vectors import VerificationError
+from symmem.verification.vectors import VerificationError, distance
 
 OWN = '''
 import torch
@@ -66,7 +70,33 @@ def test_a_wrong_formula_is_seen() -> None:
         ("a fixed time", "F"): True,
         ("one step", "F + M"): False,
         ("a fixed time", "F + M"): False,
+        ("one step", "straight"): True,
+        ("a fixed time", "straight"): True,
     }
+
+
+class Crooked(Derivation):
+    """A derivation whose line is half as long as it should be."""
+
+    @property
+    def straight(self) -> object:
+        return derive(self.optimizer).straight.subs(lr, lr / 2)
+
+
+def test_a_wrong_line_is_seen_and_the_first_step_has_none() -> None:
+    """The direction on the line, made of the meaning of the line alone, is the third row."""
+    adam = load("adam")
+    literal = literal_of(adam, gentle_values(adam))
+    point = random_points(literal, DIMENSION, 1)[0]
+    line = directions(derive(adam))[2]
+    assert (line.name, line.at(0)) == ("straight", derive(adam).F)
+    value = value_of(line.at(4), literal, point, n=4, lr=Rational(1, 50))
+    assert distance(value, straight(literal, point, 4, Rational(1, 50), 30)) < 1e-25
+    found = [each for each in error_orders(Crooked(derive(adam).method, 1), literal, point) if not each.holds]
+    assert [(each.counted, each.direction) for each in found] == [
+        ("one step", "straight"),
+        ("a fixed time", "straight"),
+    ]
 
 
 def test_a_true_declaration_holds() -> None:
@@ -74,9 +104,20 @@ def test_a_true_declaration_holds() -> None:
     found = verify(load("nesterov"), told=told.append)
     assert found.holds
     assert len(found.claims) == 10
-    assert [round(each.slope) for each in found.orders] == [1, 1, 2, 2]
+    assert [round(each.slope) for each in found.orders] == [1, 1, 2, 2, 2, 2]
     assert told[0] == "brute force"
-    assert told[-1] == "a fixed time of F + M"
+    assert told[-1] == "a fixed time of straight"
+
+
+def test_a_line_that_is_not_there_is_said() -> None:
+    """A cascade has no straight line: no row, and the reason."""
+    laprop = load("laprop")
+    assert [each.name for each in directions(derive(laprop))] == ["F", "F + M"]
+    found = verify(laprop, orders=False, points=1, steps=(1,))
+    assert [name for name, _ in found.missing] == ["the straight-line history"]
+    text = " ".join(verification_text(found, Style()).split())
+    assert "Not claimed, the straight-line history: laprop: a g reads momentum variables" in text
+    assert found.holds
 
 
 def test_random_points_are_others_for_another_seed() -> None:
@@ -111,14 +152,14 @@ def test_where_a_program_of_a_file_parts(tmp_path: Path) -> None:
     done = run("verify", "gd", "--against", f"{own}:Half")
     assert done.returncode == 1
     assert b"they part at step 3, in matrix 0 at [0, 0]" in done.stdout
-    assert b"1 of 15 claims fail." in done.stdout
+    assert b"1 of 17 claims fail." in done.stdout
 
 
 def test_verify_on_the_command_line(tmp_path: Path) -> None:
     picture = tmp_path / "errors.svg"
     text = output("verify", "heavyball", "--set", "beta=0.25", "--plot", str(picture))
     assert text.startswith("HeavyBall: proof by numbers\n")
-    assert text.endswith("All 14 claims hold.\n")
+    assert text.endswith("All 16 claims hold.\n")
     assert picture.read_text(encoding="utf-8").count("<path") > 10
     for given, line in (
         (("heavyball", "--plot", "errors.doc"), b"a picture ends in .png, .pdf, .svg"),
@@ -138,4 +179,4 @@ def test_a_declaration_never_runs_a_program_by_itself(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(text)
     assert symmem.load(own).implementation.name == "antigravity.nothing"
-    assert output("verify", str(own)).endswith("All 14 claims hold.\n")
+    assert output("verify", str(own)).endswith("All 16 claims hold.\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symmem.declaration.implementation import Argument, Implementation
 from symmem.declaration.optimizer import Optimizer
 
 
@@ -10,6 +11,26 @@ def program_sentences(optimizer: Optimizer) -> tuple[str, ...]:
     named = optimizer.implementation
     if named is None:
         return ()
-    if not named.said:
-        return (f"This is {named.name}.",)
-    return tuple(f"Unlike {named.name}: {departure}." for departure in named.said)
+    if named.said:
+        return tuple(f"Unlike {named.name}: {departure}." for departure in named.said)
+    settings = _settings(named)
+    with_them = f" with {', '.join(settings)}" if settings else ""
+    scheduled = " under this schedule" if optimizer.schedule is not None else ""
+    return (f"This is {named.name}{with_them}{scheduled}.",)
+
+
+def _settings(named: Implementation) -> list[str]:
+    """What is more than a parameter handed on: numbers, expressions and options."""
+    arguments = [f"{key} = {_shown(value)}" for key, value in named.arguments if not _is_handed_on(value)]
+    return arguments + [f"{key} = {value}" for key, value in named.options]
+
+
+def _is_handed_on(argument: Argument) -> bool:
+    parts = argument if isinstance(argument, tuple) else (argument,)
+    return all(part.is_Symbol for part in parts)
+
+
+def _shown(argument: Argument) -> str:
+    if isinstance(argument, tuple):
+        return f"({', '.join(map(str, argument))})"
+    return str(argument)

@@ -67,12 +67,12 @@ def _file(path: Path) -> Any:
     return module
 
 
-def run(path: str, arguments: Arguments, problem: Problem, lr: float, steps: int) -> Points:
-    """theta_0, ..., theta_steps of the program, in float64."""
+def run(path: str, arguments: Arguments, problem: Problem, rates: Sequence[float]) -> Points:
+    """theta_0, theta_1, ... of the program, in float64; ``rates`` has the learning rate of every step."""
     make = found(path)
     runner = _run_class if isinstance(make, type) else _run_transformation
     try:
-        return runner(make, arguments, problem, lr, steps)
+        return runner(make, arguments, problem, rates)
     except VerificationError:
         raise
     except Exception as error:  # a program refuses its arguments in its own way
@@ -84,17 +84,19 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:200]}"
 
 
-def _run_class(make: Any, arguments: Arguments, problem: Problem, lr: float, steps: int) -> Points:
-    """A class with the interface of ``torch.optim.Optimizer``."""
+def _run_class(make: Any, arguments: Arguments, problem: Problem, rates: Sequence[float]) -> Points:
+    """A class with the interface of ``torch.optim.Optimizer``; a schedule is that of its groups."""
     torch = importlib.import_module("torch")
     flat = [float(x) for x in problem.start]
     tensors = [
         torch.nn.Parameter(torch.tensor(part, dtype=torch.float64).reshape(shape))
         for part, shape in zip(_parts(flat, problem), problem.shapes, strict=True)
     ]
-    optimizer = make(tensors, lr=lr, **arguments)
+    optimizer = make(tensors, lr=rates[0], **arguments)
     points = [flat]
-    for _ in range(steps):
+    for rate in rates:
+        for group in optimizer.param_groups if len(set(rates)) > 1 else ():
+            group["lr"] = rate
         for tensor, part in zip(tensors, _parts(problem.gradient(points[-1]), problem), strict=True):
             tensor.grad = torch.tensor(part, dtype=torch.float64).reshape(tensor.shape)
         optimizer.step()
@@ -102,14 +104,19 @@ def _run_class(make: Any, arguments: Arguments, problem: Problem, lr: float, ste
     return points
 
 
-def _run_transformation(make: Any, arguments: Arguments, problem: Problem, lr: float, steps: int) -> Points:
-    """A function that gives a gradient transformation, ``init`` and ``update``, as optax has them."""
+def _run_transformation(make: Any, arguments: Arguments, problem: Problem, rates: Sequence[float]) -> Points:
+    """A function that gives a gradient transformation, ``init`` and ``update``, as optax has them.
+
+    A learning rate may be a function of the count of steps there.
+    """
     jax = importlib.import_module("jax")
     numpy = importlib.import_module("jax.numpy")
     wide = jax.enable_x64() if hasattr(jax, "enable_x64") else nullcontext()
     with wide:
         points = [[float(x) for x in problem.start]]
-        transformation = make(learning_rate=lr, **arguments)
+        table = numpy.asarray(rates, dtype=numpy.float64)
+        scheduled = len(set(rates)) > 1
+        transformation = make(learning_rate=table.__getitem__ if scheduled else rates[0], **arguments)
 
         def tree(flat: list[float]) -> list[Any]:
             parts = zip(_parts(flat, problem), problem.shapes, strict=True)
@@ -117,7 +124,7 @@ def _run_transformation(make: Any, arguments: Arguments, problem: Problem, lr: f
 
         state = transformation.init(tree(points[0]))
         update = jax.jit(transformation.update)
-        for _ in range(steps):
+        for _ in rates:
             current = tree(points[-1])
             updates, state = update(tree(problem.gradient(points[-1])), state, current)
             moved = [entry for update in updates for entry in numpy.ravel(update).tolist()]

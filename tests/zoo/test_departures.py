@@ -17,16 +17,26 @@ from symmem.errors import DeclarationError
 OWN = {"g": "grad", "beta": "0", "b": "1"}
 
 
-@pytest.mark.parametrize("name", ["adamw-torch", "lion", "gpa", "muon-torch"])
+@pytest.mark.parametrize("name", ["adamw-torch", "lion", "triple-momentum", "muon-torch"])
 def test_what_is_said_of_the_program(name: str) -> None:
     derivation = symmem.derive(load(name))
     text = " ".join(str(derivation).split())
     paper = paper_section(account_of(derivation, parts=PARTS))
     sentences = program_sentences(load(name))
-    assert len(sentences) == {"gpa": 0}.get(name, 1)
+    assert len(sentences) == {"triple-momentum": 0}.get(name, 1)
     for sentence in sentences:
         assert sentence in text
         assert typeset(sentence) in paper
+
+
+def test_how_the_program_is_called_is_said() -> None:
+    """A parameter that is handed on needs no words; a number, an expression, an option and a schedule do."""
+    assert program_sentences(load("adamw-torch")) == ("This is torch.optim.AdamW.",)
+    assert program_sentences(load("error-feedback")) == (
+        "This is pytorch_optimizer.QHM with momentum = 1 - share, nu = 1.",
+    )
+    assert program_sentences(load("sgd-warmup")) == ("This is torch.optim.SGD under this schedule.",)
+    assert program_sentences(load("nesterov")) == ("This is torch.optim.SGD with nesterov = True.",)
 
 
 def test_a_shape_is_a_departure_that_is_said() -> None:

@@ -8,6 +8,7 @@ import pytest
 from truth import EVERY, load
 
 from symmem.declaration.optimizer import Optimizer
+from symmem.verification import implementations
 from symmem.verification.agreement import TOLERANCE, Agreement, agreement
 from symmem.verification.problem import SQUARES, Problem, matrix_problem
 from symmem.verification.values import felt_values
@@ -68,6 +69,24 @@ def test_every_entry_has_a_citation(name: str) -> None:
         assert work["author"]
         assert work["title"]
         assert any(work[key] for key in ("journal", "booktitle", "howpublished", "publisher", "url", "doi"))
+
+
+def test_one_work_is_cited_in_one_way() -> None:
+    """The key of a work means the same record in every entry."""
+    known: dict[str, object] = {}
+    for name in EVERY:
+        for work in load(name).citations:
+            assert known.setdefault(work.key, work) == work, name
+
+
+@pytest.mark.parametrize("path", ["torch.optim.SGD", "optax.sgd"])
+def test_a_program_gets_the_rate_of_every_step(path: str) -> None:
+    """Gradient descent moves by the rate of the step times the gradient at the point where it is."""
+    ground, rates = problem(), [0.01, 0.004, 0.02]
+    points = implementations.run(path, {}, ground, rates)
+    for rate, here, there in zip(rates, points, points[1:], strict=False):
+        moves = [x - y for x, y in zip(here, there, strict=True)]
+        assert moves == pytest.approx([rate * g for g in ground.gradient(here)], rel=1e-10)
 
 
 def test_a_changed_declaration_is_seen() -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from sympy import Add, Expr, Integer, Mul, S, Symbol
+from sympy import Add, Expr, Integer, Max, Mul, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.exponential import ExponentialField
@@ -104,6 +104,14 @@ class _Stable:
         head = HEADS.of(scalar)
         if not scalar.args or (head is not None and head.binds):
             return without_cancellation(scalar)
+        late = late_step(scalar)
+        if late is not None:
+            return self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
+        if isinstance(scalar, Mul) and scalar.has(Max):
+            together = [factor for factor in scalar.args if late_step(factor) is not None]
+            others = [factor for factor in scalar.args if factor not in together]
+            if len(together) > 1 and others:
+                return Mul(self.scalar(Mul(*together)), *(self.scalar(factor) for factor in others))
         return without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
 
     @cached_property
@@ -131,6 +139,19 @@ class _Stable:
     def _is_short(self, parts: list[Quotient]) -> bool:
         """Whether sums that were joined are no longer than one of one decay."""
         return all(len(self.numbers.support(part)) < 2 for part in parts)
+
+
+def late_step(scalar: Expr) -> Expr | None:
+    """``max(0, n - d)`` where a number depends on n through it alone, as what is read at a delay does; else None."""
+    found = [atom for atom in scalar.atoms(Max) if STEP in atom.free_symbols]
+    if (
+        len(found) != 1
+        or S.Zero not in found[0].args
+        or STEP in scalar.xreplace({found[0]: S.One}).free_symbols
+    ):
+        return None
+    (step,) = (argument for argument in found[0].args if argument != 0)
+    return found[0] if (STEP - step).is_Integer else None
 
 
 def _joined(pieces: list[Quotient], field: ExponentialField) -> list[Quotient]:

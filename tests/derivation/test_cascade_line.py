@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import mpmath
+import numpy as np
+import probe
 import pytest
 from cascades import (
     CASCADES,
@@ -26,6 +28,7 @@ from truth import LOSS, LR, THETA, literal_of, load, number_of
 import symmem
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.straight import is_expansion, keeps_bounds
+from symmem.targets.numpy.module import numpy_module
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.losses import quadratic_loss
@@ -171,3 +174,33 @@ def test_a_linear_method_has_the_expansion_itself(optimizer: Optimizer) -> None:
         for n in (1, 4):
             whole = number_of(derivation.F + derivation.M, literal, n=n)
             assert distance(number_of(derivation.straight, literal, n=n), whole) < mpf(10) ** -40
+
+
+@pytest.mark.parametrize("name", ["rmsprop-momentum-optax", "laprop"])
+def test_the_bound_of_the_optimizer_holds(name: str) -> None:
+    """m1 >= (1 - beta) grad^2 at every step, so that no summand exceeds 1/sqrt(1 - beta), for any line."""
+    module = probe.module(numpy_module(symmem.derive(load(name))))
+    random = np.random.default_rng(0)
+    grad, product = (random.standard_normal(5000) * 10.0 ** random.uniform(-6, 3, 5000) for _ in range(2))
+    # A weight below 1 - beta at its own step makes the bound sharp enough to be missed.
+    given, gain = (
+        ({"beta": 0.95, "momentum": 0.5}, 2.0) if "momentum" in name else ({"beta1": 0.5, "beta2": 0.95}, 1.0)
+    )
+    found = module.straight(np.zeros(5000), lambda _: grad, lambda *_: product, lr=0.3, eps=1e-12, **given)
+    bound = gain / np.sqrt(0.05)
+    assert 0.9 * gain < np.abs(found).max() < bound * (1 + 1e-9)
+
+
+def test_what_is_read_at_a_delay_keeps_its_digits() -> None:
+    """The moments of the step before, for decays near 1."""
+    derivation = symmem.derive(load("optimistic-adam"))
+    module = probe.module(numpy_module(derivation))
+    low = {"beta1": 0.99999, "beta2": 1 - 2.0**-24}
+    theta = np.array([float(x) for x in THETA])
+    gradient = np.array([float(x) for x in LOSS.gradient(tuple(theta))])
+    hessian = np.array([[float(x) for x in LOSS.contraction(tuple(theta), unit)] for unit in np.eye(3)])
+    for n in (1, 2, 9):
+        values = {**derivation.optimizer.defaults, **low, "n": n, "lr": 0.01}
+        true = np.array([float(x) for x in evaluate(derivation.straight, values, {"theta": theta}, LOSS)])
+        found = module.straight(theta, lambda _: gradient, lambda _, v: hessian @ v, n=n, lr=0.01, **low)
+        assert np.abs(found - true).max() < 1e-14 * np.abs(true).max()

@@ -24,10 +24,12 @@ from cascades import (
 )
 from mpmath import mpf
 from sympy import Add, Expr, Rational, Sum, Symbol
+from truth import load
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR, contraction
 from symmem.algebra.results import Missing
+from symmem.declaration import catalogue
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.cascade import reads_constants
 from symmem.derivation.derivation import derive
@@ -46,6 +48,7 @@ RATE = Rational(1, 100)
 DIGITS = 20
 EXACT = mpf("1e-15")
 every = pytest.mark.parametrize("optimizer", EVERY, ids=label)
+ZOO = [name for name in catalogue.names() if method_of(load(name)).is_cascade]
 
 
 def number(
@@ -101,6 +104,21 @@ def test_the_residual_of_the_limit_falls_with_one_order_more(optimizer: Optimize
     for order in (0, 1, 2):
         errors = [_residual(literal, coefficients[: order + 1], h) for h in rates]
         assert abs(fit_order(rates, errors).slope - (order + 1)) < 0.12
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", [name for name in ZOO if name != "novograd"])
+def test_the_residuals_of_the_zoo_fall_so(name: str) -> None:
+    """Decays of 1/5, and an eps that is felt; NovoGrad, of whole tensors, is in tests/zoo to second order."""
+    optimizer = load(name)
+    short = {p.name: Rational(1, 5) for p in optimizer.parameters if str(p.range) == "[0, 1)"}
+    felt = {p.name: Rational(1, 2) for p in optimizer.parameters if p.name == "eps"}
+    numbers = optimizer.with_values({**optimizer.defaults, **short, **felt})
+    coefficients, literal = derive(numbers, 2).coefficients, Literal(numbers, {}, LOSS)
+    rates = [mpf(1) / 800, mpf(1) / 1600]
+    for order in (0, 1, 2):
+        errors = [_residual(literal, coefficients[: order + 1], h) for h in rates]
+        assert abs(fit_order(rates, errors).slope - (order + 1)) < 0.15
 
 
 def _residual(literal: Literal, coefficients: tuple[Expr, ...], h: mpf) -> mpf:
@@ -246,7 +264,9 @@ def test_a_memory_that_phi_sees_together_with_another_is_not_merged_away_where_i
 
 def test_closed_where_gains_are_constant() -> None:
     """Adan, AdaBelief and a delay have no sum left; what reads values that depend on the step keeps one."""
-    for optimizer in (adan(), adabelief(), delayed(), optimistic(), pid()):
+    zoo = [load(name) for name in ZOO if method_of(load(name)).is_settled]
+    assert {optimizer.name for optimizer in zoo} == {"adan", "optimistic-adam"}
+    for optimizer in (adan(), adabelief(), delayed(), optimistic(), pid(), *zoo):
         derivation = derive(optimizer)
         assert not derivation.M.has(Sum)
     assert not reads_constants(merged(method_of(rmsprop_momentum())))

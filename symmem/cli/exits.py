@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a check failed or a compiler rejected our code, 2 bad inpu
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
@@ -18,22 +19,26 @@ from symmem.work import MEGABYTES, WAYS
 
 def run() -> NoReturn:
     """Runs the command that the arguments name, and raises ``SystemExit`` with its exit code."""
+    sys.exit(ended())
+
+
+def ended(arguments: Sequence[str] | None = None) -> int:
+    """The exit code of the command, run in this process; what went wrong is said on standard error."""
     try:
-        code = commands.main(standalone_mode=False) or 0
+        return commands.main(arguments, standalone_mode=False) or 0
     except click.ClickException as error:
-        code = _fail(error.format_message(), 2)
+        return _fail(error.format_message(), 2)
     except click.Abort:
-        code = _fail("interrupted", 130)
+        return _fail("interrupted", 130)
     except SymmemError as error:
-        code = _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
+        return _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
     except MemoryError:
-        code = _fail(f"the memory of {MEGABYTES:g} MB is spent; {WAYS}", 2)
+        return _fail(f"the memory of {MEGABYTES:g} MB is spent; {WAYS}", 2)
     except RecursionError:
-        code = _fail(f"an expression grew too deep for Python; {WAYS}", 2)
+        return _fail(f"an expression grew too deep for Python; {WAYS}", 2)
     except OSError as error:
         silence(sys.stdout)
-        code = _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
-    sys.exit(code)
+        return _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
 
 
 def _fail(message: str, code: int) -> int:

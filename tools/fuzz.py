@@ -73,6 +73,7 @@ def run(seeds: list[int], options: argparse.Namespace) -> list[Outcome]:
     found = [done[seed] for seed in seeds if seed in done]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
+    is_cut = path is not None and path.exists() and not path.read_bytes().endswith(b"\n")
     begin = said = time.monotonic()
     failed = sum(each.ending == "failed" for each in found)
     for count, outcome in enumerate(all_outcomes(left, options.jobs, options.seconds), 1):
@@ -80,7 +81,8 @@ def run(seeds: list[int], options: argparse.Namespace) -> list[Outcome]:
         failed += outcome.ending == "failed"
         if path is not None:
             with path.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(asdict(outcome)) + "\n")
+                stream.write("\n" * is_cut + json.dumps(asdict(outcome)) + "\n")
+            is_cut = False
         if outcome.ending == "failed" or options.show:
             print(f"seed {outcome.seed}: {outcome.ending}, {outcome.seconds} s\n{outcome.words}", flush=True)
         if time.monotonic() - said > EVERY:
@@ -94,8 +96,8 @@ def run(seeds: list[int], options: argparse.Namespace) -> list[Outcome]:
     return found
 
 
-def main() -> None:
-    """The command."""
+def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The options."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -105,7 +107,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of CPU time, for each input")
     parser.add_argument("--results", help="keeps every outcome in this file, and goes on from there")
     parser.add_argument("--show", action="store_true", help="print the declarations and every outcome")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """The command."""
+    options = parsed()
     seeds = list(range(options.seed, options.seed + options.count))
     if options.show:
         for seed in seeds:

@@ -9,10 +9,11 @@ HOSTILE = (
     *("'''", '"""', "\\", "\\\\", "\x00", "\x1b[31m", "\u202e", "%s%n", "{{7*7}}", "{% raw %}", "$(id)", "`id`"),
     *("; DROP", "*/", "//", "/*", "#", "<script>", "]]>", "\\input{/etc/passwd}", "\\end{document}", "^^M", "é"),
     *("__import__('os')", "().__class__", "9**9**9**9", "1e999", "1e-400", "1e400", "0x1f", "1_000", "1j", "∇L"),
-    *("\r", "\n", "\t", "\ufeff", "\ud800", "(" * 300, "[" * 3000, "-" * 400 + "1", "1" * 5000, "a" * 3000, "m1*" * 400 + "m1"),
+    *("\r", "\n", "\t", "\ufeff", "\ud800", "(" * 300, "[" * 3000, "-" * 400 + "1", "1" * 5000, "a" * 3000),
     *("lambda: 0", "m1 if m1 else m2", "[m1 for m1 in m2]", "m1.real", "m1[0]", "f(*m1)", "f(**m1)", "m1 := 2"),
     *("np.sqrt(m1)", "torch.sign(m1)", "clip(m1, -1, 1)", "pow(m1, 2)", "m1^2", "m1 @ m2", "m1 // 2", "m1 % 2"),
     *("lr*m1", "n*m1", "t", "pi", "m0", "m10", "m01", "m1_", "grad", "theta", "sign()", "norm(2)", "dot(m1)", "2 m1"),
+    *("m1*" * 400 + "m1", "m1**" * 40 + "2", "tanh(" * 30 + "m1" + ")" * 30, "norm(" * 9 + "m1" + ")" * 9, "m1."),
 )  # fmt: skip
 _RESERVED = """
 int float double static const struct return while register restrict inline sizeof volatile extern

@@ -26,6 +26,8 @@ MEGABYTES = 2000.0
 """The budget of a command."""
 MOST_TERMS = 400_000
 """Of the polynomials of one call into FLINT: a greatest common divisor of this size takes some seconds."""
+MOST_WORDS = 30_000_000
+"""Of 64 bits, of one polynomial: where memory lacks FLINT ends the process, so this holds without a budget too."""
 TICK = 0.2
 """Seconds of CPU time between two looks at the clock."""
 LOOK_EVERY = 128
@@ -84,6 +86,12 @@ def checkpoint(stage: str, terms: int = 0) -> None:
     account.quiet -= 1
     if account.quiet <= 0:
         account.look()
+
+
+def affordable(stage: str, words: int) -> None:
+    """Said before a result of this many words is made; with a budget or without, one can be too large."""
+    if words > MOST_WORDS:
+        raise BudgetError(f"a polynomial is beyond any budget in {stage}; {WAYS}")
 
 
 @contextmanager

@@ -13,11 +13,9 @@ from typing import Any
 
 from flint import fmpz_mpoly_ctx
 
+from symmem.algebra.polynomial_sizes import STAGE, Polynomial, power, product
 from symmem.records import record
 from symmem.work import checkpoint
-
-Polynomial = Any
-"""A ``flint.fmpz_mpoly``: python-flint ships no types."""
 
 
 @record(frozen=True)
@@ -64,8 +62,8 @@ class Quotient:
         if self.denominator == other.denominator:
             return quotient(self.numerator + other.numerator, self.denominator)
         return quotient(
-            self.numerator * other.denominator + other.numerator * self.denominator,
-            self.denominator * other.denominator,
+            product(self.numerator, other.denominator) + product(other.numerator, self.denominator),
+            product(self.denominator, other.denominator),
         )
 
     def __neg__(self) -> Quotient:
@@ -75,19 +73,23 @@ class Quotient:
         return self + (-other)
 
     def __mul__(self, other: Quotient) -> Quotient:
-        return quotient(self.numerator * other.numerator, self.denominator * other.denominator)
+        return quotient(
+            product(self.numerator, other.numerator), product(self.denominator, other.denominator)
+        )
 
     def __truediv__(self, other: Quotient) -> Quotient:
         if other.is_zero():
             raise ZeroDivisionError("division by zero in an exact field")
-        return quotient(self.numerator * other.denominator, self.denominator * other.numerator)
+        return quotient(
+            product(self.numerator, other.denominator), product(self.denominator, other.numerator)
+        )
 
     def __pow__(self, exponent: int) -> Quotient:
         if exponent >= 0:
-            return Quotient(self.numerator**exponent, self.denominator**exponent)
+            return Quotient(power(self.numerator, exponent), power(self.denominator, exponent))
         if self.is_zero():
             raise ZeroDivisionError("division by zero in an exact field")
-        return quotient(self.denominator**-exponent, self.numerator**-exponent)
+        return quotient(power(self.denominator, -exponent), power(self.numerator, -exponent))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -125,7 +127,7 @@ def quotient(numerator: Polynomial, denominator: Polynomial) -> Quotient:
     """``numerator / denominator`` in lowest terms."""
     if denominator.is_zero():
         raise ZeroDivisionError("division by zero in an exact field")
-    checkpoint("the arithmetic of the coefficients", len(numerator) + len(denominator))
+    checkpoint(STAGE, len(numerator) + len(denominator))
     common = numerator.gcd(denominator)
     if not common.is_one():
         numerator, denominator = numerator / common, denominator / common
@@ -145,6 +147,6 @@ def sum_of(elements: Iterable[Quotient]) -> Quotient:
     denominator = parts[0].denominator
     for part in parts[1:]:
         if part.denominator != denominator:
-            denominator = denominator * (part.denominator / denominator.gcd(part.denominator))
-    scaled = (part.numerator * (denominator / part.denominator) for part in parts)
+            denominator = product(denominator, part.denominator / denominator.gcd(part.denominator))
+    scaled = (product(part.numerator, denominator / part.denominator) for part in parts)
     return quotient(reduce(add, scaled), denominator)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from sympy import Expr, Rational, S
 
-from symmem.declaration import tensor_calls
+from symmem.declaration import bounded, tensor_calls
 from symmem.declaration.exact import exact_number
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.kinks import ONLY_SMOOTHED
@@ -70,6 +70,10 @@ class VectorFunction:
         object.__setattr__(self, "latex", check_latex(self.latex or latex_of_name(self.name)))
         if self.degree is not None:
             object.__setattr__(self, "degree", exact_number(self.degree))
+            if not abs(self.degree) <= bounded.MAX_EXPONENT:
+                raise DeclarationError(
+                    f"degree: {self.degree} is larger than {bounded.MAX_EXPONENT}; f(c x) = c^degree f(x)"
+                )
         if self.potential is not None:
             try:
                 check_name(self.potential)

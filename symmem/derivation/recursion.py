@@ -24,6 +24,7 @@ from typing import Any
 from flint import fmpz_mpoly_ctx
 from sympy import Expr
 
+from symmem.algebra.polynomial_sizes import product
 from symmem.algebra.trees import Branch, Tree
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.records import record
@@ -112,7 +113,7 @@ class Coefficients:
         values = [_values([*factor, *[self.zero] * (degree + 1 - len(factor))]) for factor in factors]
         result = values[0]
         for other in values[1:]:
-            result = [x * y for x, y in zip(result, other, strict=True)]
+            result = [product(x, y) for x, y in zip(result, other, strict=True)]
         return _differences(result)
 
     def flow(self, increment: Binomials) -> list[tuple[Number, Fraction]]:

@@ -1,0 +1,42 @@
+"""How large a polynomial will be before FLINT makes it: FLINT ends the process where there is no memory for one."""
+
+from __future__ import annotations
+
+from math import comb, prod
+from typing import Any
+
+from symmem.work import affordable
+
+Polynomial = Any
+"""A ``flint.fmpz_mpoly``: python-flint ships no types."""
+SMALL = 4096
+"""Terms, or bits, below which nothing has to be counted."""
+STAGE = "the arithmetic of the coefficients"
+
+
+def power(base: Polynomial, exponent: int) -> Polynomial:
+    """``base**exponent`` for a whole number, refused where it has more words than any memory should hold.
+
+    ``t`` terms to the power ``e`` are at most ``binomial(e + t - 1, t - 1)`` terms and at most those that its degrees
+    allow; a coefficient has at most ``e log2(sum |c|)`` bits.  (x + 2)**10 has 11 terms of at most 16 bits.
+    """
+    terms = len(base)
+    if exponent * terms > SMALL or exponent > SMALL:
+        bits = exponent * sum(abs(int(value)) for value in base.coeffs()).bit_length()
+        most = comb(exponent + terms - 1, terms - 1) if terms <= 3 else _box(base.degrees(), exponent)
+        affordable(STAGE, min(most, _box(base.degrees(), exponent)) * (1 + bits // 64))
+    return base**exponent
+
+
+def product(left: Polynomial, right: Polynomial) -> Polynomial:
+    """``left * right``, refused where it has more words than any memory should hold."""
+    terms = len(left) * len(right)
+    if terms > SMALL * SMALL:
+        degrees = [one + other for one, other in zip(left.degrees(), right.degrees(), strict=True)]
+        affordable(STAGE, min(terms, _box(degrees, 1)))
+    return left * right
+
+
+def _box(degrees: list[int], exponent: int) -> int:
+    """The monomials with at most these degrees, each times the exponent."""
+    return prod(int(degree) * exponent + 1 for degree in degrees)

@@ -5,6 +5,8 @@ Every room may import this module; it imports nothing of the package.
 
 from __future__ import annotations
 
+from datetime import date, time
+from decimal import Decimal
 from typing import Self
 
 LONGEST_QUOTE = 60
@@ -47,7 +49,9 @@ def quote(value: object) -> str:
 
 def _representation(value: object) -> str:
     try:
-        return repr(value)
+        if isinstance(value, (list, tuple)):
+            return f"[{', '.join(map(_representation, value))}]"
+        return str(value) if isinstance(value, (Decimal, date, time)) else repr(value)
     except (ValueError, RecursionError):  # an integer of more digits than Python prints, a deep nest
         return f"a {type(value).__name__}"
 

@@ -13,9 +13,12 @@ from typing import Any
 
 from flint import fmpz_mpoly_ctx
 
-from symmem.algebra.polynomial_sizes import STAGE, Polynomial, power, product
+from symmem.algebra.polynomial_sizes import STAGE, power, product
 from symmem.records import record
 from symmem.work import checkpoint
+
+Polynomial = Any
+"""A ``flint.fmpz_mpoly``: python-flint ships no types."""
 
 
 @record(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import click
 
 from symmem.cli.limits import limited
-from symmem.cli.options import NAME, ORDER, OUTPUT, TIMEOUT
+from symmem.cli.options import NAME, ORDER, OTHER_TARGETS, OUTPUT, TIMEOUT, Named
 from symmem.cli.progress import progress
 from symmem.cli.streams import say
 from symmem.targets.registry import TARGETS, Options
@@ -15,7 +15,9 @@ from symmem.targets.registry import TARGETS, Options
 
 @click.command(short_help="The iteration as code that stands by itself, or as a section of a paper.")
 @NAME
-@click.option("--target", type=click.Choice(list(TARGETS)), required=True, help="The language of the output.")
+@click.option(
+    "--target", type=Named(list(TARGETS), OTHER_TARGETS), required=True, help="The language of the output."
+)
 @ORDER
 @click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
 @click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")

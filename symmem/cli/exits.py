@@ -27,7 +27,7 @@ def ended(arguments: Sequence[str] | None = None) -> int:
     try:
         return commands.main(arguments, standalone_mode=False) or 0
     except click.ClickException as error:
-        return _fail(error.format_message(), 2)
+        return _fail(f"{error.format_message().removesuffix('.')}{_help(error)}", 2)
     except click.Abort:
         return _fail("interrupted", 130)
     except SymmemError as error:
@@ -41,7 +41,15 @@ def ended(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
 
 
+def _help(error: click.ClickException) -> str:
+    """Where help is: behind what click itself says of the arguments; our own words say what to do."""
+    if isinstance(error, click.UsageError) and type(error) is not click.UsageError and error.ctx is not None:
+        return f"; see {error.ctx.command_path} -h"
+    return ""
+
+
 def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split()).rstrip(".")
+    line = " ".join(message.split())
+    line = line if line.endswith("...") else line.removesuffix(".")
     complain(f"symmem: {line}\n")
     return code

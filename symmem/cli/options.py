@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from symmem.work import SECONDS
+
+
+class Named(click.Choice[str]):
+    """One of several names; for another word the one that is meant is told, by other programs' names or by letters."""
+
+    def __init__(self, names: list[str], meant: Mapping[str, str]) -> None:
+        super().__init__(names)
+        self.meant = meant
+
+    def get_invalid_choice_message(self, value: str, ctx: click.Context | None) -> str:
+        """click's message, and the name that is meant."""
+        from symmem.declaration.names import suggestion  # noqa: PLC0415  # for mistakes alone: help needs no SymPy
+
+        word = value.casefold()
+        hint = f"; {self.meant[word]}" if word in self.meant else suggestion(word, list(self.choices))
+        return f"{super().get_invalid_choice_message(value, ctx).rstrip('.')}{hint}"
+
+
+FORMATS = {
+    **dict.fromkeys(
+        ("pdf", "tex"), "for a paper: symmem emit NAME --target latex -o X.tex, with --pdf for a PDF"
+    ),
+    **dict.fromkeys(("txt", "plain", "unicode"), "write text"),
+}
+OTHER_TARGETS = {
+    **dict.fromkeys(("pytorch", "python-torch"), "write torch"),
+    **dict.fromkeys(("tex", "paper"), "write latex"),
+    "pdf": "write latex, with --pdf -o X.tex",
+    **dict.fromkeys(("matlab", "m"), "write octave"),
+    **dict.fromkeys(("python", "np", "py"), "write numpy"),
+    **dict.fromkeys(("c++", "cpp", "c11", "cuda"), "write c, which C++ can call"),
+    **dict.fromkeys(("optax", "flax"), "write jax"),
+}
 
 NAME = click.argument("name", metavar="NAME|FILE|-")
 NAMES = click.argument("names", nargs=-1, required=True, metavar="NAME|FILE ...")
@@ -14,7 +49,7 @@ ORDER = click.option(
 FORMAT = click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "latex", "json"]),
+    type=Named(["text", "latex", "json"], FORMATS),
     default="text",
     show_default=True,
     help="The form of the output.",

@@ -41,7 +41,7 @@ def rows_of(work: Work, words: str, jobs: int, results: str | None, axes: tuple[
     from symmem.checks.sweeps import sweep, tasks
     from symmem.declaration.catalogue import names
 
-    todo = tasks(names(), _grid(axes), _parameters())
+    todo = tasks(names(), _checked(_grid(axes)), _parameters())
     with bar(words, len(todo)) as told:
         if jobs == 1:
             return sweep(work, todo, results=results, told=told)
@@ -55,6 +55,28 @@ def _parameters() -> Callable[[str], list[str]]:
     from symmem.declaration.loading import load
 
     return lambda name: [parameter.name for parameter in load(name).parameters]
+
+
+def _checked(grid: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The grid, once its numbers are numbers and an optimizer of the zoo has each parameter."""
+    if not grid:
+        return grid
+    from symmem.declaration.catalogue import names
+    from symmem.declaration.exact import exact_number
+    from symmem.declaration.names import suggestion
+    from symmem.errors import DeclarationError, quote
+
+    known = {parameter for name in names() for parameter in _parameters()(name)}
+    for parameter, values in grid.items():
+        if parameter not in known:
+            hint = suggestion(parameter, sorted(known)) or "; symmem show NAME has the parameters of one"
+            raise click.UsageError(f"--grid {quote(parameter)}: no optimizer of the zoo has it{hint}")
+        for value in values:
+            try:
+                exact_number(value)
+            except DeclarationError as error:
+                raise error.within(f"--grid {parameter}") from None
+    return grid
 
 
 def _grid(axes: tuple[str, ...]) -> dict[str, list[str]]:

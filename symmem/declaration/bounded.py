@@ -116,9 +116,9 @@ def call(name: str, argument: Expr) -> Expr:
     return checked(built(FUNCTIONS[name], argument, evaluate=name == "exp" or not is_nested(argument)))
 
 
-def undefined(name: str, argument: Expr) -> Expr:
-    """The opaque function ``name`` of one argument."""
-    return Function(name)(argument)
+def undefined(name: str, *arguments: Expr) -> Expr:
+    """The opaque function ``name``."""
+    return Function(name)(*arguments)
 
 
 def bits(number: Rational) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
 from symmem.declaration.interval import DECAYS
 from symmem.declaration.powers import has_exact_powers
@@ -32,7 +32,8 @@ def check_decay(optimizer: Optimizer, beta: Expr) -> None:
     for parameter in optimizer.parameters:
         if beta == Symbol(parameter.name) and not parameter.range.within(DECAYS):
             raise DeclarationError(
-                f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}, where memory fades"
+                f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}, where memory fades; "
+                'write range = "[0, 1)"'
             )
     try:
         value = substitute(beta, defaults_of(optimizer))
@@ -45,5 +46,11 @@ def check_decay(optimizer: Optimizer, beta: Expr) -> None:
         raise DeclarationError(f"beta: {value} is outside {DECAYS}{written}; {way_out}")
     if not has_exact_powers(beta):
         raise DeclarationError(
-            f"beta: the powers of {beta} are not known exactly; make it a parameter with this default"
+            f"beta: the powers of {beta} are not known exactly; make it a parameter, "
+            f"with {_written(value)} as its default"
         )
+
+
+def _written(value: Expr) -> str:
+    """The number as a declaration would have it."""
+    return str(value if isinstance(value, Integer) else value.evalf(6))

@@ -59,9 +59,7 @@ def read_torch(given: object) -> TorchSpelling | None:
         return given
     try:
         table = check_keys(given, ("arguments", "state", "options"))
-        arguments = check_keys(table.get("arguments", {}), None)
-        state = check_keys(table.get("state", {}), None)
-        options = check_keys(table.get("options", {}), None)
+        arguments, state, options = (_inner(table, key) for key in ("arguments", "state", "options"))
     except DeclarationError as error:
         raise error.within("torch") from None
     return TorchSpelling(
@@ -69,6 +67,13 @@ def read_torch(given: object) -> TorchSpelling | None:
         {key: _state_name(key, value) for key, value in state.items()},
         {key: _option(key, value) for key, value in options.items()},
     )
+
+
+def _inner(table: Mapping[str, object], key: str) -> dict[str, object]:
+    try:
+        return check_keys(table.get(key, {}), None)
+    except DeclarationError as error:
+        raise error.within(key) from None
 
 
 def check_keys(given: object, known: tuple[str, ...] | None) -> dict[str, object]:

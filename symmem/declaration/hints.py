@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 ONLY_NUMBERS = "min, max, where and prod stand in b and in the rate alone, for Phi and g need derivatives"
-_SMOOTH = "is not known here, but in b and in the rate: Phi and g need derivatives; use a smooth formula"
+_SMOOTH = "is not known here, but in b and in the rate: Phi and g need derivatives"
 _ONE_FORMULA = "Phi and g need derivatives, and in b it is spelled min, max or where"
+_MAX = "(x + y + sqrt((x - y)**2 + eps))/2"
+_MIN = "(x + y - sqrt((x - y)**2 + eps))/2"
 _OPEN = "is not in the language; declare it in [functions] as an opaque function of a vector"
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
@@ -16,21 +18,22 @@ _RUNNING = "a running maximum of past values (AMSGrad, AdaMax) is a memory that 
 
 CALLS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(
-            ("max", "min"), f"{_SMOOTH}, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y); {_RUNNING}"
-        ),
-        "where": f"{_SMOOTH} for both branches",
+        "max": f'{_SMOOTH}; give [smooth] a formula, max = "{_MAX}", or write it out; {_RUNNING}',
+        "min": f'{_SMOOTH}; give [smooth] a formula, min = "{_MIN}", or write it out',
+        "where": f"{_SMOOTH}; use a smooth formula for both branches",
         "prod": "is not known here, but in b and in the rate, where it is a product over steps; write a product with *",
         **dict.fromkeys(
             ("maximum", "minimum", "relu"),
-            f"is not known: {_ONE_FORMULA}; use a smooth formula, (x + y + sqrt((x - y)**2 + eps))/2 for max(x, y)",
+            f"is not known: {_ONE_FORMULA}; use a smooth formula, {_MAX} for max(x, y)",
         ),
         **dict.fromkeys(
             ("clip", "clamp", "clip_by_value"),
-            f"is not known: {_ONE_FORMULA}; use a smooth formula, for a bound c on x c*tanh(x/c)",
+            f"is not known: {_ONE_FORMULA}; use a smooth formula, for a bound c on x c*tanh(x/c), or call it "
+            "clip(x, lo, hi) and give [smooth] a formula for clip",
         ),
         "sum": "joins entries; of a parameter tensor write dot(x, 1), of the whole model global_dot(x, 1)",
-        **dict.fromkeys(("svd", "eigh", "einsum"), f"joins entries, and {_OPEN}"),
+        "svd": f"joins entries, and {_OPEN}, or, where U V^T of it is meant, write polar(x)",
+        **dict.fromkeys(("eigh", "einsum"), f"joins entries, and {_OPEN}"),
         **dict.fromkeys(("pow", "power"), "is not known; write a power as x**y"),
         "square": "is not known; write x**2",
         "rsqrt": "is not known; write 1/sqrt(x)",
@@ -47,21 +50,30 @@ CALLS: Mapping[str, str] = MappingProxyType(
 )
 """Functions of other programs; each continues a sentence that begins with the name."""
 
+_STEPS = ("t", "step", "steps", "iteration", "epoch")
+_GRADIENTS = ("g", "gt", "g_t", "gradient", "grads", "dL")
+_TRAINED = ("w", "x", "p", "param", "params", "weight", "weights")
+MEANT: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(_STEPS, ("n", "the step is called n")),
+        **dict.fromkeys(_GRADIENTS, ("grad", "the gradient is called grad")),
+        **dict.fromkeys(_TRAINED, ("theta", "what is trained is called theta")),
+    }
+)
+"""The symbol of this language that is meant; where a field does not know it either, that is said at once."""
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "pi": "pi is known in b and in the rate; here write its digits, 3.141592653589793",
         **dict.fromkeys(("e", "E"), "the number e is not known by this name; write exp(1)"),
         **dict.fromkeys(("inf", "oo", "nan"), "only finite numbers are known; write one"),
-        **dict.fromkeys(("t", "step", "steps", "iteration", "epoch"), _STEP),
-        **dict.fromkeys(("g", "gt", "g_t", "gradient", "grads", "dL"), "the gradient is called grad"),
-        **dict.fromkeys(
-            ("w", "x", "p", "param", "params", "weight", "weights"),
-            "what is trained is called theta",
-        ),
+        **dict.fromkeys(_STEPS, _STEP),
+        **dict.fromkeys(_GRADIENTS, "the gradient is called grad"),
+        **dict.fromkeys(_TRAINED, "what is trained is called theta"),
         **dict.fromkeys(
             ("m", "v", "momentum", "exp_avg", "exp_avg_sq"),
             "momentum variables are called m1, m2, ... in the order of [[momentum]]",
         ),
+        "m0": "momentum variables are counted from 1: m1, m2, ... in the order of [[momentum]]",
         **dict.fromkeys(
             (
                 "grad_prev",
@@ -92,6 +104,7 @@ CHARACTERS: Mapping[str, str] = MappingProxyType(
             "no comparisons and no conditions, but in b and in the rate: write one smooth formula",
         ),
         "%": "no remainder; use + - * / **",
+        "|": "no bars; write abs(x) of each entry, norm(x) of a tensor",
         "@": "no matrix product by @; write matmul(x, y)",
         "\0": "a null byte; remove it",
         **dict.fromkeys("\n\r", "a line break; write the expression on one line"),

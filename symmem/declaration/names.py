@@ -16,6 +16,8 @@ from symmem.errors import DeclarationError, quote
 
 MAX_NAME = 64
 MAX_TEXT = 500
+MOST_NEAR = 3
+"""Names that are suggested, where several are equally near."""
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OPTIMIZER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DERIVATIVE = re.compile(r"d[0-9]+")
@@ -59,10 +61,14 @@ def check_family(family: object) -> None:
 
 def check_line(field: str, text: object) -> None:
     """A title or a reference: one printable line."""
-    if not isinstance(text, str) or not text.isprintable() or len(text) > MAX_TEXT:
+    if not isinstance(text, str):
+        raise DeclarationError(f"{field}: {quote(text)} is not text; put it in quotes")
+    if not text.isprintable():
         raise DeclarationError(
-            f"{field}: {quote(text)} is not one printable line of at most {MAX_TEXT} characters; shorten it"
+            f"{field}: {quote(text)} is not one printable line; remove line breaks and control characters"
         )
+    if len(text) > MAX_TEXT:
+        raise DeclarationError(f"{field}: {quote(text)} is longer than {MAX_TEXT} characters; shorten it")
 
 
 def check_title(title: object) -> None:
@@ -80,8 +86,10 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415  # for mistakes alone, and not cheap
 
     by_letters = {name.casefold(): name for name in known}
-    nearest = difflib.get_close_matches(word.casefold(), list(by_letters), n=1)
-    return f"; did you mean {by_letters[nearest[0]]}?" if nearest else ""
+    nearest = difflib.get_close_matches(word.casefold(), sorted(by_letters), n=MOST_NEAR)
+    near = [difflib.SequenceMatcher(None, name, word.casefold()).ratio() for name in nearest]
+    meant = [by_letters[name] for name, ratio in zip(nearest, near, strict=True) if ratio == near[0]]
+    return f"; did you mean {' or '.join(sorted(meant))}?" if meant else ""
 
 
 def _reason(name: str) -> str | None:

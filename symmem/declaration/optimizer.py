@@ -165,6 +165,8 @@ class Optimizer:
                         f"{name} = {number} is outside its range {parameter.range}; choose another value"
                     )
                 return number
+        if name == "lr":
+            raise DeclarationError("lr is the learning rate and stays a symbol, written h; leave it out")
         known = [parameter.name for parameter in self.parameters]
         listed = ", ".join(known) or "none"
         raise DeclarationError(

@@ -29,7 +29,7 @@ _CALLED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 _NODE_HINTS: dict[type[ast.AST], str] = {
     ast.Attribute: "names have no dots; write plain names, sqrt and not np.sqrt",
     ast.Lambda: "no lambda; write the expression itself",
-    ast.Tuple: "an expression is one value; remove the comma",
+    ast.Tuple: "an expression is one value; remove the comma, and write a decimal with a point, 0.5",
     ast.Starred: "a star without a left side; write a product as a*b",
     ast.IfExp: "no conditions; write one smooth formula",
     ast.BoolOp: "no logic; an expression is one formula",
@@ -165,14 +165,16 @@ class _Translator:
         if name not in bounded.FUNCTIONS and name not in self._functions:
             known = ", ".join([*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *sorted(self._functions)])
             raise at_column(column, f"unknown function {quote(name)}; known are {known}")
-        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+        by_place = not node.keywords and not any(isinstance(each, ast.Starred) for each in node.args)
+        if len(node.args) != 1 or not by_place:
             if name not in bounded.FUNCTIONS and name in hints.CALLS:
                 raise at_column(column, f"{name} {hints.CALLS[name]}")
-            raise at_column(column, f"{name} takes exactly one argument; write {name}(x)")
-        argument = self.expression(node.args[0])
+            if name in bounded.FUNCTIONS or not by_place:
+                raise at_column(column, f"{name} takes exactly one argument; write {name}(x)")
+        arguments = [self.expression(each) for each in node.args]
         if name in bounded.FUNCTIONS:
-            return bounded.call(name, argument)
-        return bounded.undefined(name, argument)
+            return bounded.call(name, *arguments)
+        return bounded.undefined(name, *arguments)  # what the declaration does not know it refuses
 
     def _tensor_call(self, name: str, node: ast.Call, column: int) -> Expr:
         if node.keywords:
@@ -194,8 +196,19 @@ class _Translator:
         return node.col_offset + self._offset + 1
 
 
+_STEP_HINTS: dict[type[ast.AST], str] = dict.fromkeys(
+    (ast.Compare, ast.IfExp, ast.BoolOp, ast.Not),
+    "a condition stands inside where alone; write where(n < 100, x, y)",
+)
+
+
 class _StepTranslator(_Translator):
     """The whitelist where nothing is differentiated: branches, conditions and products too."""
+
+    def _refusal(self, kind: ast.AST, place: ast.expr) -> DeclarationError:
+        if type(kind) in _STEP_HINTS:
+            return at_column(self._column(place), _STEP_HINTS[type(kind)])
+        return super()._refusal(kind, place)
 
     def _symbol(self, name: str) -> Expr:
         return S.Pi if name == "pi" else Symbol(name)

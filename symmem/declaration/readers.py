@@ -86,6 +86,8 @@ def _unknown_symbol(optimizer: Optimizer, field: str, position: int, name: str, 
         return f"{reason} (found {name})" if is_variable else reason
     if any(name == function.name for function in optimizer.functions):
         return f"the function {name} needs an argument; write {name}(...)"
+    if name in hints.MEANT and (reason := _REASONS[field].get(hints.MEANT[name][0])):
+        return f"unknown symbol {quote(name)}: {hints.MEANT[name][1]}, and {reason}"
     if name in hints.SYMBOLS:
         return f"unknown symbol {quote(name)}: {hints.SYMBOLS[name]}"
     listed = ", ".join(known) or "nothing but numbers"
@@ -98,7 +100,8 @@ def _unread_variable(optimizer: Optimizer, position: int, name: str) -> str:
     places = {momentum_symbol(k).name: k for k in range(1, len(optimizer.momentum) + 1)}
     if name not in places:
         declared = len(optimizer.momentum)
-        return f"{name} is not declared: momentum variables there are {declared}; declare it or remove it"
+        last = "m1 alone" if declared == 1 else f"m1 to m{declared}"
+        return f"{name} is not declared: there is {last}; add a [[momentum]], or remove {name}"
     if places[name] == position:
         return (
             f"{name} stands in its own g: its past enters through beta alone, and a state that feeds on itself (Yogi, "

@@ -144,7 +144,7 @@ class Momentum:
                 raise DeclarationError(f"{part} is missing; {PARTS}")
             try:
                 smoothed = ONLY_SMOOTHED if part == "g" else ()  # the optimizer knows whether it smooths them
-                object.__setattr__(self, part, formula(given, of_the_step=part == "b", smoothed=smoothed))
+                object.__setattr__(self, part, formula(given, of_the_step=part != "g", smoothed=smoothed))
             except DeclarationError as error:
                 raise error.within(part) from None
         if self.delay and self.beta != 0:
@@ -165,7 +165,7 @@ def _check_delay(momentum: Momentum) -> None:
     delay, start = momentum.delay, momentum.start
     if isinstance(delay, bool) or not isinstance(delay, int) or not 0 <= delay <= MAX_DELAY:
         raise DeclarationError(
-            f"delay: {quote(delay)} is not a whole number of steps from 1 to {MAX_DELAY}; write one without quotes"
+            f"delay: {quote(delay)} is not a whole number of steps from 1 to {MAX_DELAY}; write delay = 1"
         )
     if isinstance(start, bool) or start not in (FIRST, 0):
         raise DeclarationError(

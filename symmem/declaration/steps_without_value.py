@@ -27,7 +27,8 @@ def check_factor(b: Expr, defaults: Mapping[Symbol, Rational], field: str = "b")
         try:
             substitute(b, {**defaults, STEP: Integer(step)})
         except DeclarationError as error:
-            raise error.within(f"{field}: at n = {step} and the default values") from None
+            first = "" if step else " (n is 0 at the first update: where others write t, write n + 1)"
+            raise DeclarationError(f"{field}: at n = {step} and the default values: {error}{first}") from None
     found = step_without_value(b, defaults)
     if found is not None:
         written = "" if b.free_symbols <= {STEP} else " at the default values"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from decimal import Decimal
 from fractions import Fraction
 
 from sympy import Rational
 
-from symmem.declaration import hints
+from symmem.declaration import bounded, hints
 from symmem.errors import DeclarationError, quote
 
 MAX_PARENTHESES = 50
@@ -44,17 +45,16 @@ def at_column(column: int, message: str) -> DeclarationError:
 def check_tokens(text: str, *, of_the_step: bool) -> None:
     """Refuses what is no token of the language; comparisons stand where nothing is differentiated."""
     token = _TOKEN_OF_THE_STEP if of_the_step else _TOKEN
-    position, opened = 0, list[int]()
+    position, opened, before = 0, list[int](), None
     while position < len(text):
         match = token.match(text, position)
         if match is None:
-            character = text[position]
-            hint = hints.CHARACTERS.get(
-                character, f"{quote(character)} is not known; use ASCII and + - * / ** ( )"
-            )
-            raise at_column(position + 1, hint)
+            raise at_column(position + 1, _unknown(text, position, of_the_step=of_the_step))
         if match["number"]:
             _check_number(text, match)
+        if not match[0].isspace():
+            _check_beside(before, match)
+            before = match
         if match["other"] == "(":
             opened.append(position)
         elif match["other"] == ")" and not opened:
@@ -68,6 +68,29 @@ def check_tokens(text: str, *, of_the_step: bool) -> None:
         position = match.end()
     if opened:
         raise at_column(opened[-1] + 1, "a '(' without its ')'; close it")
+    if before is not None and before[0] in "+-*/":
+        raise at_column(
+            before.start() + 1, f"not an expression: it ends with '{before[0]}'; write what follows"
+        )
+
+
+def _unknown(text: str, position: int, *, of_the_step: bool) -> str:
+    if of_the_step and text.startswith("==", position):
+        return "'==' is not known; write <= and >=, for one step n >= 3 and n <= 3"
+    unknown = f"{quote(text[position])} is not known; use ASCII and + - * / ** ( )"
+    return hints.CHARACTERS.get(text[position], unknown)
+
+
+def _check_beside(before: re.Match[str] | None, token: re.Match[str]) -> None:
+    """Two values without an operator between; words of Python are told of elsewhere."""
+    if before is None or not (token["name"] or token["number"]):
+        return
+    is_value = before["name"] or before["number"] or before["other"] == ")"
+    if not is_value or keyword.iskeyword(token[0]) or keyword.iskeyword(before[0]):
+        return
+    if before["name"] in {*bounded.FUNCTIONS, *hints.CALLS}:
+        raise at_column(token.start() + 1, f"{before[0]} is a function; write {before[0]}({token[0]})")
+    raise at_column(token.start() + 1, "not an expression: two values side by side; write a product with *")
 
 
 def _check_number(text: str, match: re.Match[str]) -> None:
@@ -80,4 +103,7 @@ def _check_number(text: str, match: re.Match[str]) -> None:
     if following.isalnum() or following in ("_", "."):
         after = text[match.start() : match.end() + 1]
         hint = " (no complex numbers)" if following in "jJ" else ""
-        raise at_column(match.start() + 1, f"{quote(after)} is not a number{hint}; write a product with *")
+        raise at_column(
+            match.start() + 1,
+            f"{quote(after)} is not a number{hint}; write its decimal digits alone, or a product with *",
+        )

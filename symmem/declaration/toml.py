@@ -32,7 +32,7 @@ def read_toml(text: str, source: str | None = None) -> Optimizer:
         table = check_keys(_document(text), _KEYS)
         for key in ("name", "phi", "momentum"):
             if key not in table:
-                raise DeclarationError(f"{key} is missing; a declaration has name, phi and [[momentum]]")
+                raise DeclarationError(f"{key} is missing{_elsewhere(table, key)}")
         _check_text(table)
         _check_tables(table)
         check_optimizer_name(table["name"])
@@ -70,11 +70,23 @@ def _document(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        raise DeclarationError(f"not TOML: {error}; correct the file there") from None
+        quotes = (
+            ", where text and expressions stand in quotes" if str(error).startswith("Invalid value") else ""
+        )
+        raise DeclarationError(f"not TOML: {error}; correct the file there{quotes}") from None
     except (ValueError, ArithmeticError, RecursionError):  # an endless integer, a huge exponent, a deep nest
         raise DeclarationError(
             "not TOML that can be read: a number or a nesting is too large; simplify it"
         ) from None
+
+
+def _elsewhere(table: Mapping[str, object], key: str) -> str:
+    """Where the key stands, if it fell into a table: in TOML all that follows a [head] belongs to it."""
+    for head, body in table.items():
+        for part in body if isinstance(body, list) else [body]:
+            if isinstance(part, dict) and isinstance(part.get(key), str) and head != "implementation":
+                return f": it stands below [{head}], and so inside it; write it above the first table"
+    return "; a declaration has name, phi and [[momentum]]"
 
 
 def _check_text(table: Mapping[str, object]) -> None:
@@ -87,10 +99,14 @@ def _check_text(table: Mapping[str, object]) -> None:
         raise DeclarationError("momentum: expected a list of tables; write [[momentum]] with double brackets")
     for position, entry in enumerate(momentum, start=1):
         for key, value in entry.items() if isinstance(entry, dict) else ():
+            if key in _TEXTS:
+                raise DeclarationError(
+                    f"momentum {position}: {key} stands below [[momentum]]; write it above the first table"
+                )
             number = isinstance(value, (int, Decimal)) and not isinstance(value, bool)
             if key in ("g", "beta", "b") and not (number or isinstance(value, str)):
                 raise DeclarationError(
-                    f"momentum {position}: {key}: {quote(str(value))} is neither text nor a number; put it in quotes"
+                    f"momentum {position}: {key}: {quote(value)} is neither text nor a number; put it in quotes"
                 )
 
 
@@ -105,6 +121,4 @@ def _check_tables(table: Mapping[str, object]) -> None:
                 f"parameters: {name}: {quote(entry)} is text; write the number without quotes"
             )
         if isinstance(entry, bool) or not isinstance(entry, (int, Decimal, dict)):
-            raise DeclarationError(
-                f"parameters: {name}: {quote(str(entry))} is not a number; write {name} = 0.9"
-            )
+            raise DeclarationError(f"parameters: {name}: {quote(entry)} is not a number; write {name} = 0.9")

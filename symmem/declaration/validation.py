@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
 from symmem.algebra.where import where
-from symmem.declaration import bounded, hints, tensor_calls
+from symmem.declaration import bounded, hints, stepwise, tensor_calls
 from symmem.declaration.checks_of_smoothing import check_smooth
 from symmem.declaration.decays import check_decay, defaults_of
 from symmem.declaration.kinks import ONLY_SMOOTHED
@@ -117,7 +117,7 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
             raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
         if name in ONLY_SMOOTHED and name not in known:
             if not any(each.function == name for each in optimizer.smooth):
-                raise DeclarationError(f"{name} {hints.CALLS[name]}, or give [smooth] a formula for {name}")
+                raise DeclarationError(f"{name} {hints.CALLS[name]}")
             continue
         if name in _TENSOR_NAMES:
             _check_tensor_call(field, name, atom)
@@ -125,10 +125,7 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
         if name not in known and name in hints.CALLS:
             raise DeclarationError(f"{name} {hints.CALLS[name]}")
         if name not in known:
-            known = [*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *known]
-            listed = ", ".join(known)
-            hint = suggestion(name, known) or "; or declare it in [functions]"
-            raise DeclarationError(f"unknown function {quote(name)}; known are {listed}{hint}")
+            raise DeclarationError(_unknown_function(name, field, known))
         if field in ("b", "beta", "rate"):
             raise DeclarationError(
                 f"the function {name} gives a vector and {field} is a scalar; use it in g or phi"
@@ -137,6 +134,17 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
             raise DeclarationError(
                 f"the function {name} takes one vector; give it theta, grad or a momentum variable"
             )
+
+
+def _unknown_function(name: str, field: str, declared: list[str]) -> str:
+    """A number knows the functions of numbers, and the step's own; a vector those of tensors and the declared ones."""
+    if field in ("b", "beta", "rate"):
+        known = [*bounded.FUNCTIONS, *(stepwise.NAMES if field != "beta" else ())]
+        way = suggestion(name, known) or "; write a formula in them"
+    else:
+        known = [*bounded.FUNCTIONS, *tensor_calls.FUNCTIONS, *declared]
+        way = suggestion(name, known) or "; or declare it in [functions]"
+    return f"unknown function {quote(name)}; known are {', '.join(known)}{way}"
 
 
 def _check_tensor_call(field: str, name: str, atom: AppliedUndef) -> None:

@@ -202,7 +202,8 @@ class Program:
     def of_tensors(self) -> tuple[str, ...]:
         """The functions of whole tensors that its routines call, for a target that has none of them."""
         needs = self.needs()
-        return tuple(name.name.lower() for name in OF_TENSORS if name in needs)
+        found = tuple(name.name.lower() for name in OF_TENSORS if name in needs and name != Need.SUM_TENSORS)
+        return found or tuple("a sum over tensors" for name in OF_TENSORS if name in needs)
 
     def needs(self, names: Iterable[str] | None = None) -> frozenset[Need]:
         """What the named routines need; all of them where no names are given."""

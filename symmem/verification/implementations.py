@@ -32,7 +32,11 @@ def found(path: str) -> Callable[..., Any]:
     for length in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:length])
         if _exists(module):
-            return _attribute(importlib.import_module(module), parts[length:], path)
+            return _attribute(_imported(module), parts[length:], path)
+    if len(parts) == 1:
+        raise VerificationError(
+            f"{quote(path)} is not the path of a program; write it whole, torch.optim.AdamW, or as file.py:Class"
+        )
     raise VerificationError(
         f"{quote(path)}: there is no package {quote(parts[0])} here; install it, or name a class as file.py:Class"
     )
@@ -43,6 +47,13 @@ def _exists(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
         return False
+
+
+def _imported(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # somebody's package may raise whatever it likes
+        raise VerificationError(f"{quote(module)} cannot be imported: {_said(error)}") from None
 
 
 def _attribute(owner: Any, names: Sequence[str], path: str) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ def write_paper(account: Account, output: str, *, standalone: bool, pdf: bool) -
     """Writes the files and returns their paths, in the order in which a person would look at them."""
     target = Path(output)
     if target.suffix in _RESERVED or target.name == FILE:
-        raise SymmemError(f"-o {quote(output)}: that name is taken by a file beside it; end it in .tex")
+        raise SymmemError(f"-o {quote(output)}: that name is taken by a file beside it; choose X.tex")
     if pdf:
         compiler_path()  # a missing tool is said before anything is written
     bibliography, macros = target.with_suffix(".bib"), target.with_name(FILE)

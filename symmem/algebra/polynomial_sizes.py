@@ -5,12 +5,15 @@ from __future__ import annotations
 from math import comb, prod
 from typing import Any
 
-from symmem.work import affordable
+from symmem.errors import BudgetError
+from symmem.work import WAYS, affordable
 
 Polynomial = Any
 """A ``flint.fmpz_mpoly``: python-flint ships no types."""
 SMALL = 4096
 """Terms, or bits, below which nothing has to be counted."""
+MOST_DEGREE = 1_000_000
+"""A greatest common divisor of sparse polynomials of a higher degree has no end, and cannot be interrupted."""
 STAGE = "the arithmetic of the coefficients"
 
 
@@ -21,6 +24,8 @@ def power(base: Polynomial, exponent: int) -> Polynomial:
     allow; a coefficient has at most ``e log2(sum |c|)`` bits.  (x + 2)**10 has 11 terms of at most 16 bits.
     """
     terms = len(base)
+    if exponent * max(map(int, base.degrees()), default=0) > MOST_DEGREE:
+        raise BudgetError(f"powers above {MOST_DEGREE} are beyond any budget in {STAGE}; {WAYS}")
     if exponent * terms > SMALL or exponent > SMALL:
         bits = exponent * sum(abs(int(value)) for value in base.coeffs()).bit_length()
         most = comb(exponent + terms - 1, terms - 1) if terms <= 3 else _box(base.degrees(), exponent)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import mpmath
 from mpmath import mpf
-from sympy import Add, Expr, Mul, Pow, Rational, Symbol, lambdify
+from sympy import Add, Expr, Max, Min, Mul, Pow, Rational, Symbol, lambdify
 
 from symmem.algebra.atoms import GRAD, LOSS, THETA, TOTAL, is_contraction
 from symmem.algebra.heads import HEADS
@@ -119,6 +119,8 @@ def _operation(expression: Expr, numbers: Sequence[mpf]) -> mpf:
         return mpmath.fprod(numbers)
     if isinstance(expression, Pow):
         return mpmath.power(*numbers)
+    if isinstance(expression, (Max, Min)):
+        return max(numbers) if isinstance(expression, Max) else min(numbers)
     head = HEADS.of(expression)
     if head is None or len(numbers) != 1:
         raise ValueError(f"{expression.func.__name__} has no value at a probe")

@@ -34,6 +34,8 @@ Result = TypeVar("Result")
 
 FIRST_STEPS = 4
 """At these a gain is tried for 0, whatever it is made of; a polynomial in n has its exact roots tried too."""
+LAST_STEP = 1_000_000
+"""No run is longer: a factor that vanishes later is not looked at there."""
 _EPS = Sentence.of("keep its denominators and roots away from zero, e.g. with an ", Symbol("eps"))
 _BEYOND = (nan, zoo, oo, -oo, I, AccumBounds)
 
@@ -116,4 +118,6 @@ def _steps_of_zero_gains(method: Method) -> Iterator[int]:
         for factor in fraction(together(gain))[0].as_ordered_factors():
             if factor.free_symbols == {STEP} and factor.is_polynomial(STEP):
                 roots = Poly(factor, STEP).ground_roots()
-                yield from (int(root) for root in roots if root.is_Integer and root >= FIRST_STEPS)
+                yield from (
+                    int(root) for root in roots if root.is_Integer and FIRST_STEPS <= root <= LAST_STEP
+                )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import isfinite
 
 import mpmath
 from mpmath import mpf
@@ -75,13 +76,18 @@ def witness(
                 # Row i of column j: the derivative of the entry i along the axis j.
                 above, below = (columns[q][p] - multiple * decays[q][p] for p, q in ((i, j), (j, i)))
                 gap = above - below
-                if abs(gap) > NEGLIGIBLE * size:
+                if abs(gap) > NEGLIGIBLE * size and _can_be_shown(above, below):
                     given = tuple((symbol.name, value) for symbol, value in values.items())
                     return Witness(
                         what, place, (i, j), (float(above), float(below)), float(gap), float(abs(gap) / size),
                         given, float(multiple), _rows(),
                     )  # fmt: skip
     return None
+
+
+def _can_be_shown(*numbers: mpf) -> bool:
+    """Whether they are floats too: entries such as sinh(10**6) are no numbers that a person could check."""
+    return all(isfinite(float(number)) for number in numbers)
 
 
 Point = tuple[Rational, ...]

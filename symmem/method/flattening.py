@@ -52,7 +52,8 @@ def _in_one_memory(channel: Channel, above: list[Channel], scalars: Scalars) -> 
     kernels = [channel.kernel] if rest != 0 else []
     for slope, other in zip(slopes, read, strict=True):
         ratio = collect(other.g / base, scalars)
-        if not is_scalar(ratio):
+        # A factor that is no number of the method's field, a root in two spellings, has no exact powers there.
+        if not is_scalar(ratio) or scalars.field.read(slope * ratio) is None:
             return channel
         kernels.append(composed(channel.kernel, other.kernel).scaled(scalars.tidy(slope * ratio)))
     return replace(channel, g=base, kernel=kernel_sum(kernels, scalars))

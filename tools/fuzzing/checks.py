@@ -83,7 +83,7 @@ def _check_c(folder: Path) -> None:
             folder,
             source,
         ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 0, done.stderr
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 ONLY_NUMBERS = "min, max, where and prod stand in b and in the rate alone, for Phi and g need derivatives"
-_SMOOTH = "is not known here, but in b and in the rate: Phi and g need derivatives"
+_SMOOTH = "is not known here, but in b and in the rate; Phi and g need derivatives: there"
 _ONE_FORMULA = "Phi and g need derivatives, and in b it is spelled min, max or where"
 _MAX = "(x + y + sqrt((x - y)**2 + eps))/2"
 _MIN = "(x + y - sqrt((x - y)**2 + eps))/2"
@@ -14,13 +14,13 @@ _OPEN = "is not in the language; declare it in [functions] as an opaque function
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
 
-_RUNNING = "a running maximum of past values (AMSGrad, AdaMax) is a memory that does not fade"
+_RUNNING = "a running maximum (AMSGrad, AdaMax) is a memory that does not fade"
 
 CALLS: Mapping[str, str] = MappingProxyType(
     {
-        "max": f'{_SMOOTH}; give [smooth] a formula, max = "{_MAX}", or write it out; {_RUNNING}',
-        "min": f'{_SMOOTH}; give [smooth] a formula, min = "{_MIN}", or write it out',
-        "where": f"{_SMOOTH}; use a smooth formula for both branches",
+        "max": f'{_SMOOTH} give [smooth] max = "{_MAX}"; {_RUNNING}',
+        "min": f'{_SMOOTH} give [smooth] min = "{_MIN}"',
+        "where": f"{_SMOOTH} use a smooth formula for both branches",
         "prod": "is not known here, but in b and in the rate, where it is a product over steps; write a product with *",
         **dict.fromkeys(
             ("maximum", "minimum", "relu"),

@@ -144,7 +144,7 @@ class Momentum:
                 raise DeclarationError(f"{part} is missing; {PARTS}")
             try:
                 smoothed = ONLY_SMOOTHED if part == "g" else ()  # the optimizer knows whether it smooths them
-                object.__setattr__(self, part, formula(given, of_the_step=part != "g", smoothed=smoothed))
+                object.__setattr__(self, part, formula(given, of_the_step=part == "b", smoothed=smoothed))
             except DeclarationError as error:
                 raise error.within(part) from None
         if self.delay and self.beta != 0:

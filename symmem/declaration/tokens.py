@@ -105,5 +105,5 @@ def _check_number(text: str, match: re.Match[str]) -> None:
         hint = " (no complex numbers)" if following in "jJ" else ""
         raise at_column(
             match.start() + 1,
-            f"{quote(after)} is not a number{hint}; write its decimal digits alone, or a product with *",
+            f"{quote(after)} is not a number{hint}; write its decimal digits alone, or write a product with *",
         )

@@ -52,9 +52,99 @@ WRONG = [
     ('"1 - beta"', '"1/(1 - beta**t)"', "momentum 1: b: unknown symbol 't'", "n + 1"),
     ('"grad"', '"min(1, grad)"', "momentum 1: g: column 1: min is not known here", "need derivatives"),
     ("beta = 0.9", 'beta = "0.9"', "parameters: beta: '0.9' is text", "without quotes"),
-    ("beta = 0.9", "beta = true", "parameters: beta: 'True' is not a number", "beta = 0.9"),
+    ("beta = 0.9", "beta = true", "parameters: beta: True is not a number", "beta = 0.9"),
     ('"beta"', '"sqrt(beta)"', "momentum 1: beta: the powers of sqrt(beta)", "make it a parameter"),
-    ('"beta"', '"exp(-1)"', "momentum 1: beta: the powers of exp(-1)", "make it a parameter"),
+    ('"beta"', '"exp(-1)"', "momentum 1: beta: the powers of exp(-1)", "with 0.367879 as its default"),
+    # The words that led on to a second refusal, or to something false.
+    (
+        '"m1"',
+        '"t*m1"',
+        "phi: unknown symbol 't': the step is called n, and n is not known in phi",
+        "goes in a b",
+    ),
+    (
+        '"grad"',
+        '"t*grad"',
+        "momentum 1: g: unknown symbol 't': the step is called n, and n is not",
+        "goes in b",
+    ),
+    (
+        '"m1"',
+        '"m1 + g"',
+        "phi: unknown symbol 'g': the gradient is called grad, and grad is not known",
+        '"grad"',
+    ),
+    (
+        '"m1"',
+        '"m1 + x"',
+        "phi: unknown symbol 'x': what is trained is called theta, and theta",
+        'g = "theta"',
+    ),
+    ('"m1"', '"m0"', "phi: unknown symbol 'm0': momentum variables are counted from 1", "m1, m2"),
+    ('"m1"', '"m10"', "phi: m10 is not declared: there is m1 alone", "add a [[momentum]]"),
+    ('"m1"', '"max(m1, 0)"', "phi: column 1: max is not known here", "[smooth]"),
+    ('"m1"', '"2 m1"', "phi: column 3: not an expression: two values side by side", "product with *"),
+    ('"m1"', '"sin m1"', "phi: column 5: sin is a function", "write sin(m1)"),
+    ('"m1"', '"m1 +"', "phi: column 4: not an expression: it ends with '+'", "what follows"),
+    ('"m1"', '"m1/|m1|"', "phi: column 4: no bars", "norm(x)"),
+    ('"m1"', '"1,5*m1"', "phi: column 1: an expression is one value", "0.5"),
+    ('"m1"', '"f(m1, m1)"', "phi: unknown function 'f'", "[functions]"),
+    (
+        '"1 - beta"',
+        '"mod(n, 2)"',
+        "momentum 1: b: unknown function 'mod'; known are sqrt",
+        "min, max, where, prod",
+    ),
+    ('"1 - beta"', '"floor(n)"', "momentum 1: b: unknown function 'floor'", "write a formula in them"),
+    (
+        '"1 - beta"',
+        '"n < 3"',
+        "momentum 1: b: column 1: a condition stands inside where",
+        "where(n < 100, x, y)",
+    ),
+    (
+        '"1 - beta"',
+        '"1 if n < 3 else 0"',
+        "momentum 1: b: column 1: a condition stands",
+        "where(n < 100, x, y)",
+    ),
+    (
+        '"1 - beta"',
+        '"where(n == 3, 1, 2)"',
+        "momentum 1: b: column 9: '==' is not known",
+        "n >= 3 and n <= 3",
+    ),
+    ('"1 - beta"', '"beta/n"', "momentum 1: b: at n = 0 and the default values: division by zero", "n + 1"),
+    ('"beta"', '"min(beta, 0.5)"', "momentum 1: beta: column 1: min is not known here", "b and in the rate"),
+    ("beta = 0.9", "beta = [0.9]", "parameters: beta: [0.9] is not a number", "beta = 0.9"),
+    ("beta = 0.9", "beta = 2020-01-01", "parameters: beta: 2020-01-01 is not a number", "beta = 0.9"),
+    ('beta = "beta"', "delay = 1.5", "momentum 1: delay: 1.5 is not a whole number", "delay = 1"),
+    ('"m1"', "m1", "not TOML: Invalid value (at line 2, column 7)", "in quotes"),
+    (
+        'phi = "m1"\n\n[parameters]',
+        '[parameters]\nphi = "m1"',
+        "phi is missing: it stands below [parameters]",
+        "above",
+    ),
+    (
+        'g = "grad"',
+        'g = "grad"\ntitle = "x"',
+        "momentum 1: title stands below [[momentum]]",
+        "above the first table",
+    ),
+    (
+        'name = "mine"',
+        'name = "mine"\ntitle = "a\\nb"',
+        "title: 'a\\nb' is not one printable line",
+        "line breaks",
+    ),
+    (
+        '"1 - beta"',
+        '"1 - beta"\n[citation.one]\nyear = 2020',
+        "citation: one: year: 2020 is not text",
+        "quotes",
+    ),
+    ('"1 - beta"', '"1 - beta"\n[torch]\nstate = 3', "torch: state: expected a table", "key = value"),
 ]
 
 
@@ -97,6 +187,7 @@ def test_the_nearest_name_is_found_in_any_letters(word: str, meant: str) -> None
     with pytest.raises(DeclarationError, match=f"did you mean {meant}[?]"):
         load(word)
     assert suggestion("Phi", ["phi", "pi"]) == "; did you mean phi?"
+    assert suggestion("beta", ["beta2", "eps", "beta1"]) == "; did you mean beta1 or beta2?"
 
 
 @pytest.mark.parametrize("b", ["n*exp(-n)", "sqrt(n + 1) - sqrt(n)", "log(n + 2)/(n + 1)"])

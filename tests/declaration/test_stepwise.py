@@ -35,7 +35,7 @@ REFUSED = {
     "prod(i, i, 1, 10**9)": "more than 64 factors",
     "prod(prod(i*j, j, 1, n), i, 1, n)": "a product inside a product",
     "min(*n)": "by their places",
-    "n < 3": "no comparisons",
+    "n < 3": "a condition stands inside where",
 }
 FILE = """
 name = "warm"

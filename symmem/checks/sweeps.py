@@ -6,6 +6,7 @@ another process or on another machine: any ``concurrent.futures.Executor`` takes
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from symmem import __version__
-from symmem.errors import SymmemError, quote
+from symmem.declaration.loading import source_text
+from symmem.errors import DeclarationError, SymmemError, quote
 from symmem.output.files import write_whole
 
 Row = dict[str, Any]
@@ -60,13 +62,15 @@ def sweep(
 ) -> list[Row]:
     """The rows of all tasks, in their order; ``results`` is a file that keeps what is done, written whole each time."""
     title = work.__name__
-    done = {} if results is None else _done(results, title)
+    kept = {} if results is None else _done(results, title)
+    done = {task.key: kept[task.key]["row"] for task in todo if _is_sealed(task, title, kept.get(task.key))}
     left = [task for task in todo if task.key not in done]
 
     def keep(task: Task, row: Row) -> None:
         done[task.key] = row
         if results is not None:
-            write_whole(results, _text(title, done))
+            kept[task.key] = {"row": row, "seal": _seal(task, title, row)}
+            write_whole(results, _text(title, kept))
         told(task.key)
 
     if executor is None:
@@ -84,6 +88,25 @@ def sweep(
     return [done[task.key] for task in todo]
 
 
+def _seal(task: Task, title: str, row: object) -> str:
+    """What a row is of: the work, the version, the task and the text of its declaration, as one short number."""
+    try:
+        declared = source_text(task.name)
+    except DeclarationError:
+        declared = ""
+    parts = [KIND, __version__, title, task.key, declared, json.dumps(row, sort_keys=True)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _is_sealed(task: Task, title: str, entry: object) -> bool:
+    """Whether an entry of the file is whole and of this task; another is made anew: nothing is mixed."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("row"), dict):
+        return False
+    row = entry["row"]
+    own = row.get("name") == task.name and row.get("values") == dict(task.values)
+    return own and entry.get("seal") == _seal(task, title, row)
+
+
 def _text(title: str, rows: Mapping[str, Row]) -> str:
     return json.dumps({"kind": KIND, "symmem": __version__, "work": title, "rows": rows}, indent=1) + "\n"
 
@@ -94,7 +117,7 @@ def _done(path: str, title: str) -> dict[str, Row]:
         return {}
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("kind") != KIND or not isinstance(found.get("rows"), dict):
         raise SymmemError(

@@ -81,6 +81,57 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
         sweep(verify_row, TODO[:1], results=str(tmp_path / "signs.json"))
 
 
+def named_row(name: str, values: Values) -> Row:
+    return {"name": name, "values": dict(values), "made": True}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [5, None, [], {"row": 5}, {"row": {"name": "gd", "values": {}, "made": False}, "seal": "0" * 64},
+     {"row": {"name": "adam", "values": {}}}, {"name": "gd", "values": {}, "made": False}],
+)  # fmt: skip
+def test_a_row_that_somebody_planted_is_made_anew(planted: object, tmp_path: Path) -> None:
+    kept = tmp_path / "rows.json"
+    rows = sweep(named_row, TODO, results=str(kept))
+    whole = json.loads(kept.read_text())
+    kept.write_text(json.dumps(whole | {"rows": {**whole["rows"], "gd": planted, "evil": planted}}))
+    told: list[str] = []
+    assert sweep(named_row, TODO, results=str(kept), told=told.append) == rows
+    assert told == ["gd"]
+
+
+def test_a_row_of_another_declaration_is_made_anew(tmp_path: Path) -> None:
+    mine, kept = tmp_path / "mine.toml", str(tmp_path / "rows.json")
+    text = 'name = "mine"\nphi = "m1"\n[[momentum]]\ng = "grad"\nbeta = 0.9\nb = 1\n'
+    told: list[str] = []
+    for given in (text, text, text.replace("0.9", "0.5")):
+        mine.write_text(given)
+        sweep(named_row, [Task(str(mine))], results=kept, told=told.append)
+    assert told == [str(mine)] * 2  # the second time nothing had changed
+
+
+def test_a_results_file_that_was_cut_is_one_line(tmp_path: Path) -> None:
+    kept = tmp_path / "rows.json"
+    sweep(named_row, TODO, results=str(kept))
+    whole = kept.read_text()
+    for end in range(1, len(whole) - 2, 97):
+        kept.write_text(whole[:end])
+        with pytest.raises(SymmemError, match="is no results file"):
+            sweep(named_row, TODO, results=str(kept))
+    kept.write_text("[" * 100_000)
+    with pytest.raises(SymmemError, match="is no results file"):
+        sweep(named_row, TODO, results=str(kept))
+
+
+@pytest.mark.parametrize(
+    ("grid", "words"), [("nope=1", "no optimizer"), ("beta=x", "--grid beta: 'x' is not")]
+)
+def test_a_grid_that_means_nothing_is_refused(grid: str, words: str) -> None:
+    done = run("compare", "--all", "--grid", grid)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert words in done.stderr.decode()
+
+
 def test_the_grid_takes_the_parameters_that_are_there() -> None:
     known = lambda name: [parameter.name for parameter in load(name).parameters]  # noqa: E731
     found = tasks(["gd", "adam"], {"beta1": ["0.5", "0.9"], "beta": ["0"]}, known)

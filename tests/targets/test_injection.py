@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from command import run
 
 import symmem
 from symmem.declaration.citation import ADDRESSES, FIELDS
@@ -354,3 +355,93 @@ def test_keys_are_distinct_for_bibtex() -> None:
         entries = "".join(f"\n[citation.{key}]\ntitle = 'x'\n" for key in keys)
         with pytest.raises(DeclarationError, match="taken"):
             read_toml(text + entries)
+
+
+# What the language gained: schedules, smoothing, implementations, families, ranges
+
+GAINED = r"""
+name = "probe-two"
+title = "T"
+family = "adam"
+phi = "sign(m1) + eps*m1"
+
+[parameters]
+beta = { default = 0.9, range = "[0, 1)" }
+eps = { default = 1e-8, range = "(0, inf)" }
+
+[schedule]
+rate = "min(1, (n + 1)/10)"
+
+[smooth]
+sign = "x/sqrt(x**2 + eps)"
+
+[implementation]
+name = "torch.optim.SGD"
+arguments = { momentum = "beta" }
+options = { nesterov = true }
+departures = ["DEPARTURE"]
+
+[[momentum]]
+g = "grad"
+beta = "beta"
+b = "1 - beta"
+"""
+
+
+@cache
+def departed(text: str) -> symmem.Derivation:
+    return derive(read_toml(GAINED.replace('"DEPARTURE"', json.dumps(f"T {text}"))))
+
+
+def test_a_departure_stays_words_in_every_target() -> None:
+    plain = departed(HARMLESS)
+    shapes = {target: shape(write(plain)) for target, write in PYTHON.items()}
+    for name in ("tex end", "python", "c", "html"):
+        derivation = departed(PAYLOADS[name])
+        assert {target: shape(write(derivation)) for target, write in PYTHON.items()} == shapes, name
+        expected, found = (c_files(each) for each in (plain, derivation))
+        assert without_c_comments(found.source) == without_c_comments(expected.source), name
+        account = account_of(derivation, parts=PARTS)
+        words = control_words(standalone(account)) - control_words(standalone(account_of(plain, parts=PARTS)))
+        assert words <= WRITTEN, name
+        assert Tags(account_html(account_of(derivation))).tags == Tags(account_html(account_of(plain))).tags
+        json.loads(TARGETS["json"].source(derivation))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS.values())
+def test_what_the_language_gained_takes_no_payload(payload: str) -> None:
+    said = json.dumps(payload)
+    for changed in (
+        GAINED.replace('"min(1, (n + 1)/10)"', said),
+        GAINED.replace('"x/sqrt(x**2 + eps)"', said),
+        GAINED.replace("sign = ", f"{said} = "),
+        GAINED.replace('"torch.optim.SGD"', said),
+        GAINED.replace('momentum = "beta"', f"momentum = {said}"),
+        GAINED.replace('"adam"', said),
+        GAINED.replace('"[0, 1)"', said),
+        GAINED.replace("[schedule]", f"[schedule]\n{said} = 1"),
+        GAINED.replace('g = "grad"\nbeta = "beta"', f'g = "grad"\ndelay = {said}'),
+        GAINED.replace('beta = "beta"\n', f'beta = "beta"\nstart = {said}\n'),
+    ):
+        assert changed != GAINED
+        with pytest.raises(DeclarationError):
+            read_toml(changed)
+
+
+def test_no_command_runs_what_a_declaration_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "evil.py").write_text(
+        "import pathlib\npathlib.Path('ran').touch()\ndef optimizer(*_, **__): raise ValueError\n"
+    )
+    (tmp_path / "mine.toml").write_text(GAINED.replace("torch.optim.SGD", "evil.optimizer"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for words in (
+        ["derive"],
+        ["verify"],
+        ["verify", "--against", "torch.optim.SGD"],
+        ["emit", "--target", "torch"],
+    ):
+        run(words[0], "mine.toml", *words[1:], "--timeout", "40")
+        assert not (tmp_path / "ran").exists(), words
+    run("verify", "mine.toml", "--against", "evil.optimizer", "--timeout", "20")
+    assert (tmp_path / "ran").exists()  # the test of the test: who names it himself wants it

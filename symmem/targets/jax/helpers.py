@@ -2,64 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from symmem.program.tolerance import TOLERANCE_BITS
-
-
-class MemorylessState(NamedTuple):
-    """How many updates were made."""
-
-    count: jax.Array
-
-
-def _transformation(
-    update_and_correction: tuple[Callable[..., Any], ...],
-    contractions: int,
-    learning_rate: Any,
-    limit: bool,
-    functions: Sequence[Callable[..., Any]],
-    parameters: Mapping[str, Any],
-) -> Any:
-    """The optax transformation; the loss's derivatives are taken along vectors."""
-    import optax
-
-    memoryless, correction, *scheduled = update_and_correction
-    along = [_with_derivatives(function) for function in functions]
-    opaque = [each for each in along for _ in range(contractions + 1)]
-
-    def init(params: Any) -> MemorylessState:
-        return MemorylessState(count=jnp.zeros([], jnp.int32))
-
-    def update(
-        updates: Any,
-        state: MemorylessState,
-        params: Any = None,
-        *,
-        value_fn: Callable[..., Any] | None = None,
-        **extra_args: Any,
-    ) -> tuple[Any, MemorylessState]:
-        if params is None or value_fn is None:
-            raise ValueError("give update params and value_fn, the loss of params")
-        lr = learning_rate(state.count) if callable(learning_rate) else learning_rate
-        settings = {"n": None if limit else state.count, **parameters}
-        loss_terms = [_with_derivatives(jax.grad(value_fn))] * contractions
-        if scheduled:  # the rate of the step is in it
-            given = (lambda theta: updates, *loss_terms, *opaque)
-            after = scheduled[0](params, *given, lr=lr, **settings)
-            moved = jax.tree.map(lambda new, old: new - old, after, params)
-            return moved, MemorylessState(count=state.count + 1)
-        first = memoryless(params, lambda theta: updates, *opaque, **settings)
-        given = (lambda theta: updates, *loss_terms, *opaque)
-        change = correction(params, *given, lr=lr, **settings)
-        moved = jax.tree.map(lambda f, m: -lr * (f + m), first, change)
-        return moved, MemorylessState(count=state.count + 1)
-
-    return optax.GradientTransformationExtraArgs(init, update)
 
 
 def _with_derivatives(field: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,6 +66,16 @@ def _entrywise(
         return jnp.full_like(like, function(*parts, *scalars))
 
     return jax.tree.map(leaf, theta, *vectors)
+
+
+def _kept(theta: Any, memory: Any, count: int, n: Any) -> Any:
+    """What was kept of the past, one tree for each sum; zeros where nothing was."""
+    if n is None:
+        raise ValueError("the optimizer runs step by step: n is a number")
+    if memory is not None and len(memory) != count:
+        raise ValueError(f"memory has {len(memory)} sums, and the optimizer keeps {count}")
+    nothing = jax.tree.map(lambda leaf: jnp.zeros([], leaf.dtype), theta)
+    return (nothing,) * count if memory is None else tuple(memory)
 
 
 def _zeros(theta: Any) -> Any:

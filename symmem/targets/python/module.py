@@ -82,9 +82,14 @@ def python_module(
     target: PythonTarget,
     writer: PythonWriter,
     more: Mapping[str, object] = MappingProxyType({}),
+    *,
+    needs: frozenset[Need] = frozenset(),
 ) -> str:
-    """The text of the module, formatted; ``more`` is what the template of this target needs beyond the others."""
-    optimizer, needs = program.optimizer, program.needs()
+    """The text of the module, formatted; ``more`` is what the template of this target needs beyond the others.
+
+    ``needs`` are those of functions that come with ``more``.
+    """
+    optimizer, needs = program.optimizer, program.needs() | needs
     refusals = _refused_poles(program, target.guard, writer)
     needs |= {Need.POLE} if refusals else set()
     functions = [_function(program, target, writer, name) for name in program.routines]

@@ -60,6 +60,9 @@ RUNTIMES = {"training.runtime.": {"torch"}, "targets.c.runtime.": {"numpy", "tor
 """Code that is copied beside what is emitted or built, to machines without symmem, and what it may import; beside that,
 by relative imports, itself."""
 
+COPIED = ("targets.jax.transformations", "targets.jax.with_memory")
+"""Code whose functions are copied into emitted modules, as those of every ``helpers``."""
+
 HEAVY = {"torch", "jax", "matplotlib"}
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "simplify"}
 LONGEST_MODULE = 300
@@ -113,7 +116,9 @@ def wrong_outsiders(module: str, source: str) -> list[str]:
     found = []
     for target, _ in imports(ast.parse(source)):
         outsider = target.split(".")[0]
-        free = module.startswith(("training.", "checks.picture", *RUNTIMES)) or module.endswith(".helpers")
+        free = module.startswith(("training.", "checks.picture", *RUNTIMES)) or module.endswith(
+            (".helpers", *COPIED)
+        )
         if (outsider == "jinja2" and module != "output.rendering") or (outsider in HEAVY and not free):
             found.append(f"{module}: imports {outsider}")
     return found

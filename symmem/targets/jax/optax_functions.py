@@ -23,7 +23,7 @@ from symmem.program.scope import Scope
 from symmem.program.stable_sums import stabilised
 from symmem.targets.jax.writer import JaxWriter
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
-from symmem.targets.python.surfaces import contractions, defaults, opaque_names, opening
+from symmem.targets.python.surfaces import contractions, defaults, opaque_names
 
 Lines = list[str]
 _OWN = ("learning_rate", "strength", "target", "every", "history", "limit", "before", "check")
@@ -127,12 +127,9 @@ class OptaxFunctions:
         head = signature(
             "with_memory", ["theta", "grad", memory, *self._functions, "*", "n", *defaults(self.program)]
         )
-        opened = opening(self.program, "memoryless", writer.scope)
-        gradient = writer.scope.name(GRAD)
-        if GRAD in running.routine.inputs and not any(line.startswith(f"{gradient} =") for line in opened):
-            opened.append(f"{gradient} = _like(theta, grad(theta))")
+        opened = self._opened(running.routine)
         kept = f"_kept(theta, {memory}, {len(running.before)}, n)"
-        opened.append(unpacked(list(map(writer.scope.name, running.before)), kept))
+        opened += unpacked(list(map(writer.scope.name, running.before)), kept) or [kept]
         roles = {running.routine.result: "running", **dict.fromkeys(running.after, "moment")}
         after = Group(tuple(map(writer.scope.name, running.after)))
         body = [
@@ -188,7 +185,7 @@ class OptaxFunctions:
         names = [self.writer.scope.name(each) for each in rated.sums]
         now, past, outer = self.writer.scope.name(NOW), self.names["past"], self.writer.scope.outer
         head = signature("_next_rates", [past, now, "*", "n", *self.program.parameters])
-        body = [unpacked(names, f"(0.0,) * {len(names)} if {past} is None else {past}")]
+        body = unpacked(names, f"(0.0,) * {len(names)} if {past} is None else {past}")
         values = [f"{outer('jnp')}.asarray({name}, {outer('float')})" for name in names]
         body += self.writer.numbers(zip(rated.sums, rated.after, strict=True))
         body += [f"return {Group(tuple(values))}"]
@@ -197,9 +194,17 @@ class OptaxFunctions:
     def _rated(self, name: str, routine: Routine, sums: Sequence[Symbol]) -> Lines:
         higher, opaque, past = contractions(1), opaque_names(self.program), self.names["past"]
         head = signature(name, [past, "theta", "grad", *higher, *opaque, "*", "n", *self.program.parameters])
-        opened = opening(self.program, "correction", self.writer.scope)
-        opened.append(unpacked([self.writer.scope.name(each) for each in sums], past))
-        return [*head, *indented([*opened, *self.writer.routine(routine, name.removeprefix("_rated_"))])]
+        opened = self._opened(routine)
+        opened += unpacked([self.writer.scope.name(each) for each in sums], past)
+        return [*head, *indented([*opened, *self.writer.routine(routine, "rated")])]
+
+    def _opened(self, routine: Routine) -> Lines:
+        """The check, and the values at theta that the routine reads."""
+        lines = call("", "_check", ["n", *self.program.parameters], WIDTH - len(INDENT))
+        lines.append("theta = _array(theta)")
+        if GRAD in routine.inputs:
+            lines.append(f"{self.writer.scope.name(GRAD)} = _like(theta, grad(theta))")
+        return lines
 
     def _constructors(self) -> list[Lines]:
         """The two that make optax transformations; there the parameters yield to optax's own words."""
@@ -231,8 +236,8 @@ class OptaxFunctions:
         return made
 
 
-def unpacked(names: Sequence[str], value: str) -> str:
-    """``a, b = value``; where there are no names the value alone, which may be a check."""
+def unpacked(names: Sequence[str], value: str) -> Lines:
+    """``a, b = value``; no line where there are no names."""
     if not names:
-        return value
-    return f"{', '.join(names)} = {value}" if len(names) > 1 else f"({names[0]},) = {value}"
+        return []
+    return [f"{', '.join(names)} = {value}" if len(names) > 1 else f"({names[0]},) = {value}"]

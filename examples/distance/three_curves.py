@@ -33,7 +33,8 @@ from symmem.training import WithMemory
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-WAYS = {"without correction": "C3", "expansion": "C0", "straight line": "C2"}
+WAYS = {"without correction": "#D55E00", "expansion": "#0072B2", "straight line": "#009E73"}
+"""Colours that the colour-blind can tell apart (Okabe and Ito)."""
 METHODS = {"AdamW": ("adamw", "adamw"), "Lion, bias-corrected": ("lion-bc", "lion_bc")}
 IMAGES, EPS = 500, 1e-6
 

@@ -14,6 +14,9 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
+"""Colours that the colour-blind can tell apart (Okabe and Ito)."""
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -52,4 +55,7 @@ def _line(panel: Axes, differences: list[torch.Tensor], number: int, label: str)
     means = [difference.double().mean().item() for difference in differences]
     errors = [difference.double().std().item() / len(difference) ** 0.5 for difference in differences]
     places = [k + 0.06 * (number - 1.5) for k in range(len(differences))]
-    panel.errorbar(places, means, errors, marker="o", markersize=3.5, capsize=2, linewidth=1, label=label)
+    colour = COLOURS[number % len(COLOURS)]
+    panel.errorbar(
+        places, means, errors, color=colour, marker="o", markersize=3.5, capsize=2, linewidth=1, label=label
+    )

@@ -19,6 +19,7 @@ from symmem.training.runtime import probe as runtime_probe
 from symmem.training.runtime.formulas import FirstOrder, Formulas
 from symmem.training.runtime.lines import usual_history
 from symmem.training.runtime.optimizer import Settings
+from symmem.training.runtime.probed import Probed
 from symmem.training.runtime.products import Hvp
 from symmem.training.runtime.running import check_torch_options
 from symmem.training.runtime.vectors import Closure
@@ -129,8 +130,8 @@ def probe(
     name: Name | None = None,
     hvp: Hvp = "double-backward",
     process_group: Any = None,
-) -> dict[str, float]:
-    """What the memory of a running optimizer does now, as numbers for a logger.
+) -> Probed:
+    """What the memory of a running optimizer does now, as numbers for a logger; ``text`` is one line of them.
 
     ``optimizer`` is a WithMemory or one of PyTorch's; ``name`` says what it is where that is not known: a name of the
     zoo, a file, or an Optimizer.  :func:`.runtime.probe.probe` has the list of numbers.

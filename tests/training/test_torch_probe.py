@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -282,3 +283,20 @@ def test_another_optimizer_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             runtime("adam-torch").probe(model, optimizer, loss)
+
+
+def test_a_range_that_is_left_is_a_warning_once() -> None:
+    """A large step with a long memory leaves it, a small one does not; the line of text has the number."""
+    found = {}
+    for rate in (10.0, 1e-6):
+        tensors = parameters()
+        optimizer = torch.optim.AdamW(tensors, lr=rate, betas=(0.7, 0.999))
+        past(optimizer, tensors, 40)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found[rate] = [probed("adamw-torch", optimizer, tensors) for _ in range(2)][-1]
+        numbers = found[rate]
+        outside = numbers["correction_ratio"] > 1 or numbers["share_outside"] > 0.5
+        assert len([w for w in caught if "first order" in str(w.message)]) == outside
+        assert f"{numbers['correction_ratio']:.3g} of the update" in str(numbers)
+    assert found[10.0]["correction_ratio"] > 1 > found[1e-6]["correction_ratio"]

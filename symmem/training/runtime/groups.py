@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
@@ -52,12 +53,12 @@ class Part:
         self.gradients: Vectors = []
         self.memories: list[Remembered] = []
 
-    @property
+    @cached_property
     def lr(self) -> float:
         """The learning rate of the group now."""
         return float(self.group["lr"])
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """The rate in which the past rates of the group are counted."""
         return unit_of(self.group)
@@ -72,7 +73,7 @@ class Part:
         self.group["n"] += 1
         note_rate(self.group, self.decays)
 
-    @property
+    @cached_property
     def decays(self) -> list[float]:
         """Those of its memories, by which its past rates count; a line has the last rate alone."""
         memory = self.formulas.memory
@@ -83,22 +84,22 @@ class Part:
         """The updates that it has made; infinite where the limit form is asked for."""
         return math.inf if self.group["limit"] else float(self.group["n"])
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """The parameters of the formulas in the group now, in their order."""
         return self.formulas.values(self.group)
 
-    @property
+    @cached_property
     def scalars(self) -> list[float]:
         """The numbers of F and M that depend on the step."""
         return list(self.formulas.scalars(step_of(self.n), *self.values))
 
-    @property
+    @cached_property
     def on_line(self) -> bool:
         """Whether the group takes the straight-line history."""
         return bool(self.group.get("history") == "straight")
 
-    @property
+    @cached_property
     def line_numbers(self) -> list[float]:
         """The numbers of its memories as straight lines, one memory after the other."""
         memory = self.formulas.memory

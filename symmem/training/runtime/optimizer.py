@@ -33,8 +33,14 @@ class Settings:
     functions: Mapping[str, Callable[..., Tensor] | None] = field(default_factory=dict)
 
 
-OF_EVERY_GROUP = ("params", "param_names", "name", "initial_lr", "_rates", "foreach", "fused")
-"""Keys of a group beside the arguments: what PyTorch, its schedulers and a run here leave in it."""
+OF_EVERY_GROUP = (
+    *("params", "param_names", "name", "_rates", "foreach", "fused"),
+    *("initial_lr", "max_lr", "min_lr", "swa_lr", "base_momentum", "max_momentum"),
+    *("lr_scale", "group_name", "names"),
+)
+"""Keys of a group beside the arguments: what PyTorch and a run here leave in it, what schedulers do, and what training
+frameworks write there to find a group again.  No formula reads them; another key may be an argument with a slip in it.
+"""
 Given = TypeVar("Given", bound=Formulas)
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from .formulas import FirstOrder
+from .probed import Probed, warn_once
 from .processes import OneProcess
 from .products import Hvp, check_hvp
 from .random_state import random_states, set_random_states
@@ -46,8 +47,8 @@ def probe(
     *,
     hvp: Hvp = "double-backward",
     process_group: Any = None,
-) -> dict[str, float]:
-    """What the memory of a running optimizer does now, as numbers for a logger.
+) -> Probed:
+    """What the memory of a running optimizer does now, as numbers for a logger, and as one line: ``print`` it.
 
     The optimizer is PyTorch's or the one of the runtime with memory, whose strength
     does not matter here. The closure returns the loss and does not call backward.
@@ -76,6 +77,7 @@ def probe(
     regulariser_sign            +1 memory regularises, -1 it does the opposite, 0
     regulariser_change          -grad R . U: how the update changes R, to first order
 
+    Where |C| > |U|, or in most entries, a warning says so, once for an optimizer.
     """
     check_hvp(hvp)
     with torch.no_grad(), _left_alone(model, optimizer):
@@ -87,7 +89,10 @@ def probe(
         loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
         updates, corrections = _both_steps(parts, optimizer.state)
         sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
-        return {"loss": loss, **sizes, **_regularised(formulas, parts, loss, updates, processes)}
+        regularised = _regularised(formulas, parts, loss, updates, processes)
+    found = Probed({"loss": loss, **sizes, **regularised})
+    warn_once(found, optimizer)
+    return found
 
 
 def _processes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -45,11 +46,16 @@ class RunningPart(Part):
         """The step that the optimizer makes next, from 0 on; infinity in the limit form."""
         return math.inf if self.group.get("limit", False) else self.made
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """The parameters of the memory that is wanted: those of the group, but for its target."""
-        pairs = zip(self.formulas.parameters, super().values, strict=True)
+        pairs = zip(self.formulas.parameters, self.formulas.values(self.group), strict=True)
         return [float(self.target.get(name, value)) for name, value in pairs]
+
+    @cached_property
+    def running_numbers(self) -> tuple[float, ...]:
+        """The numbers of the update from the running sums, once in a step: those of the step, then the parameters."""
+        return (*self.formulas.running.scalars(step_of(self.made), *self.values), *self.values)
 
     def aimed(self, target: Mapping[str, float]) -> RunningPart:
         """The same parameters with the values of a target, to receive what those would remember."""
@@ -115,7 +121,7 @@ def run(part: RunningPart, at: Place, sums: Sequence[Tensor], out: Tensor, facto
     """The sums take in the gradient; ``out += factor * Phi`` of them."""
     formulas, values = part.formulas, part.values
     running = formulas.running
-    numbers = (*running.scalars(step_of(part.made), *values), *values)
+    numbers = part.running_numbers
     rates = running.rates(*values)
     tensors = (at.theta, at.g, out, *sums)
     for theta, g, target, *block in blocks(*tensors, is_entrywise=formulas.is_entrywise):

@@ -1,0 +1,36 @@
+"""The numbers of a probe: a dictionary for a logger, and one line of text for a person."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+
+class Probed(dict[str, float]):
+    """What :func:`.probe.probe` found; ``text``, which is also its str, says it in one line."""
+
+    @property
+    def text(self) -> str:
+        """The sizes of both corrections against the update, and whether the expansion holds here."""
+        verdict = "outside the range of the expansion" if self.is_outside else "in range"
+        return (
+            f"loss {self['loss']:.4g}: memory is {self['correction_ratio']:.3g} of the update by the expansion, "
+            f"{self['straight_ratio']:.3g} on the straight line; it is larger than the update in "
+            f"{self['share_outside']:.1%} of the entries; lr/(1 - beta) = {self['memory_time']:.3g}; {verdict}"
+        )
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the expansion's correction is larger than the update, as a whole or in most entries."""
+        return self["correction_ratio"] > 1 or self["share_outside"] > 0.5
+
+
+def warn_once(found: Probed, optimizer: Any) -> None:
+    """A warning where the expansion does not hold, the first time for an optimizer."""
+    if found.is_outside and not getattr(optimizer, "_was_outside", False):
+        optimizer._was_outside = True
+        words = "the first order in lr says nothing about the memory of this optimizer here"
+        warnings.warn(f'{words}: {found.text}; history="straight" stays bounded', stacklevel=3)

@@ -87,7 +87,7 @@ def test_a_norm_of_the_whole_model_in_processes(found: Found, directory: Path) -
     assert (
         distance(found, "replicas of global_clip", alone(module_from(directory / "global_clip.py"))) < 1e-12
     )
-    assert all("needs sums over the whole model" in each["shards of global_clip"] for each in found)
+    assert all("needs whole tensors, all as one vector" in each["shards of global_clip"] for each in found)
 
 
 @pytest.mark.parametrize("kind", ["replicas", "shards"])

@@ -82,31 +82,46 @@ def test_a_norm_of_the_whole_model_joins_tensors_and_groups(case: str) -> None:
     assert group_truth.error(tensors, group_truth.moved("global-clip", groups)) < 1e-13
 
 
-def test_a_norm_of_the_whole_model_to_second_order() -> None:
+@pytest.mark.parametrize("name", ["global-clip", "nsgd", "muon", "muon-shipped", "lars"])
+def test_second_order(name: str) -> None:
     """The error falls from h^2 to h^3, and the emitted class is that of the runtime."""
-    optimizer, given = OPTIMIZERS["global-clip"], numbers("global-clip")
+    optimizer, given = OPTIMIZERS[name], numbers(name)
     values = {each: VALUES[each] for each in optimizer.defaults}
     literal = Literal(optimizer, values, coupled_loss(6), layout=LAYOUTS[1])
-    end = literal.run(probe_point(6), "1/1000", STEPS, 20)[-1]
+    end = literal.run(probe_point(6), "1/10000", STEPS, 20)[-1]
     truth = torch.tensor([float(x) for x in end], dtype=torch.float64)
-    asked = {"lr": 1e-3, "history": "expansion", **given}
+    asked = {"lr": 1e-4, "history": "expansion", **given}
     first = ran(lambda tensors: Memoryless(optimizer, tensors, **asked))
     second = ran(lambda tensors: Memoryless(optimizer, tensors, order=2, **asked))
-    assert abs(first - truth).max() < 1e-10
-    assert abs(second - truth).max() < 1e-13
+    assert abs(second - truth).max() < 0.02 * abs(first - truth).max() + 1e-15
     space: dict[str, Any] = {}
-    exec(compile(symmem.emit(symmem.derive(optimizer), "torch"), "global_clip.py", "exec"), space)
+    exec(compile(symmem.emit(symmem.derive(optimizer, 2), "torch"), f"{name}.py", "exec"), space)
     (made,) = [value for key, value in space.items() if key.startswith("Memoryless")]
-    assert torch.equal(ran(lambda tensors: made(tensors, lr=1e-3, **given)), first)
+    own = ran(lambda tensors: made(tensors, lr=1e-4, **given))
+    torch.testing.assert_close(own, second, rtol=1e-13, atol=1e-15)
 
 
 def test_what_one_vector_cannot_do_is_refused() -> None:
-    with pytest.raises(DerivationError, match="takes all parameters as one vector"):
-        Memoryless(OPTIMIZERS["novograd"], parameters())
     with pytest.raises(DerivationError, match=r"whole model joins the parameter groups.*take Memoryless"):
         WithMemory(OPTIMIZERS["global-clip"], parameters())
-    with pytest.raises(DerivationError, match="take order 1"):
-        symmem.emit(symmem.derive(OPTIMIZERS["muon"], 2), "torch")
+    with pytest.raises(
+        DerivationError, match=r"matmul, transpose makes matrices of other shapes; take order 1"
+    ):
+        symmem.emit(symmem.derive(OPTIMIZERS["shampoo"], 2), "torch")
+    rank_one = torch.nn.Parameter(torch.outer(torch.arange(1.0, 3.0), torch.arange(1.0, 4.0)))
+    before = rank_one.detach().clone()
+    with pytest.raises(ValueError, match=r"parameter 0, shape \(2, 3\): .*rank-deficient"):
+        Memoryless("muon", [rank_one], order=2, limit=True).step(lambda: (rank_one**2).sum() / 2)
+    assert torch.equal(rank_one.detach(), before)
+
+
+def test_a_cascade_of_tensor_functions_on_one_vector() -> None:
+    """NovoGrad reads a momentum variable that is a number of each tensor."""
+    optimizer, given = OPTIMIZERS["novograd"], numbers("novograd")
+    literal = Literal(optimizer, {each: VALUES[each] for each in given}, coupled_loss(6), layout=LAYOUTS[1])
+    truth = [float(x) for x in literal.run(probe_point(6), "1/1000", STEPS, 20)[-1]]
+    own = ran(lambda tensors: Memoryless(optimizer, tensors, lr=1e-3, history="expansion", **given))
+    assert abs(own - torch.tensor(truth, dtype=torch.float64)).max() < 1e-7
 
 
 @pytest.mark.parametrize("name", ["nsgd", "muon", "adam-mini", "shampoo"])

@@ -25,7 +25,15 @@ from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.line_record import line_of, line_record
 from symmem.targets.torch.pieces import helpers
-from symmem.targets.torch.record import assigned, by_groups, by_steps, check_scope, first_order, higher_order
+from symmem.targets.torch.record import (
+    assigned,
+    by_groups,
+    by_steps,
+    check_scope,
+    first_order,
+    higher_order,
+    joins_entries,
+)
 
 STEP_FUNCTION = "_rated_step"
 RUNTIME = "symmem.training.runtime"
@@ -136,7 +144,9 @@ def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
     calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(order)]
     name = writer.scope.name
     parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
-    head = ["theta", name(GRAD), *contractions(order), *calls, name(rates), STEP.name, *parameters]
+    # In the place of the helper for one tensor stands an argument: the vector has many of them.
+    apart = ["_of_tensor"] if joins_entries(derivation) else []
+    head = ["theta", name(GRAD), *contractions(order), *calls, *apart, name(rates), STEP.name, *parameters]
     body = writer.variants(variants, "rated", out=False)
     return HigherStep(variants, [*signature(STEP_FUNCTION, head), *indented(body)])
 

@@ -21,7 +21,7 @@ from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import CORRECTED, LINE, GroupFunctions, lines_of
 from symmem.targets.torch.inlining import InliningWriter
 from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
-from symmem.targets.torch.record import by_groups, check_scope
+from symmem.targets.torch.record import by_groups, check_scope, joins_entries
 
 TARGET = PythonTarget(
     "torch/module.py.jinja",
@@ -160,7 +160,7 @@ def _higher(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         notes=HIGHER_ORDER,
         aliases=[
             *definitions("derivatives", "_Hvp"),
-            f"_ORDER = {derivation.order}",
+            f"_ORDER, _JOINS = {derivation.order}, {joins_entries(derivation)}",
             f"_HAS_FINITE, _HAS_LIMIT = {step.has_finite}, {step.has_limit}",
         ],
         before=definitions("higher_order", "_HigherMemoryless"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import TOTAL
+from symmem.algebra.atoms import TOTAL, opaque_parts
 from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
@@ -28,6 +28,8 @@ OPTIONS = (
     *("amsgrad", "centered", "dampening", "decoupled_weight_decay", "momentum", "nesterov", "weight_decay"),
 )
 """Options of PyTorch's optimizers that change the update."""
+_OWN_SHAPES = ("inverse_root", "matmul", "transpose")
+"""Functions whose values need not have the shape of theta."""
 Fields = Mapping[str, str | Lines]
 
 
@@ -47,15 +49,25 @@ def check_scope(derivation: Derivation, *, by_tensor: bool = False) -> None:
 
     ``by_tensor``: one tensor at a time all the same, on a line.
     """
-    if not by_groups(derivation) and not by_tensor and _is_of_tensors(derivation):
+    if by_groups(derivation) or by_tensor:
+        return
+    atoms = (atom for part in _parts(derivation) for atom in part.atoms(AppliedUndef))
+    others = sorted({opaque_parts(atom)[0] for atom in atoms} & {*_OWN_SHAPES})
+    if others:
         where = f"at order {derivation.order}"
         if derivation.order == 1:
             joined = _is_of_model(derivation)
             where = "with a number of the whole model" if joined else "with a memory that is not geometric"
         raise DerivationError(
-            f"{derivation.method.name}: {where} the PyTorch optimizer takes all parameters as one vector, and the "
-            f"update is a function of each tensor; take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
+            f"{derivation.method.name}: {where} the PyTorch optimizer takes all parameters as one vector, and "
+            f"{', '.join(others)} makes matrices of other shapes; "
+            f"take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
         )
+
+
+def joins_entries(derivation: Derivation) -> bool:
+    """Whether its update is a function of whole tensors, or of the whole model."""
+    return _is_of_tensors(derivation) or _is_of_model(derivation)
 
 
 def _is_of_tensors(derivation: Derivation) -> bool:
@@ -132,7 +144,7 @@ def facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Field
         "has_finite": str(has_finite),
         "has_limit": str(has_limit),
         "is_entrywise": str(derivation.method.is_entrywise),
-        "is_of_tensors": str(_is_of_tensors(derivation) or _is_of_model(derivation)),
+        "is_of_tensors": str(joins_entries(derivation)),
     }
 
 

@@ -173,7 +173,10 @@ class FirstOrder(Formulas):
 
 @dataclass(frozen=True)
 class HigherOrder(Formulas):
-    """Formulas of an order above 1: ``step(theta, g, *contractions, ..., rates, n, *parameters)`` on flat vectors."""
+    """Formulas of an order above 1: ``step(theta, g, *contractions, ..., rates, n, *parameters)`` on flat vectors.
+
+    Where it ``is_of_tensors``, ``step`` takes ``of_tensor(function, vectors, numbers)`` before the rates.
+    """
 
     order: int
     step: Function

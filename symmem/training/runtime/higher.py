@@ -12,7 +12,7 @@ from .formulas import Function, Group, HigherOrder
 from .processes import OneProcess
 from .refusals import check_twice, explained
 from .sharding import is_sharded, local
-from .step import Resources
+from .step import Resources, check_finite
 from .vectors import Closure, Vectors, widened
 
 
@@ -25,7 +25,7 @@ def higher_step(
     owned = [p for p, _ in trained]
     if formulas.is_of_tensors and any(map(is_sharded, owned)):
         raise ValueError(
-            f"{formulas.name} needs sums over the whole model, and a parameter is sharded; use replicas"
+            f"{formulas.name} needs whole tensors, all as one vector, and a parameter is sharded; use replicas"
         )
     with resources.processes.opened(owned) as points:
         sign = -1 if common["maximize"] else 1
@@ -35,10 +35,13 @@ def higher_step(
             tower.gradient,
             *[tower.contraction] * formulas.order,
             *(tower.tensorwise(function) for function in resources.functions),
+            *([tower.of_tensor] if formulas.is_of_tensors else []),
             tower.filled([lr for _, lr in trained]),
             None if common["limit"] else common["n"],
             *formulas.values(common),
         )
+    if formulas.is_of_tensors:
+        check_finite(moved)
     for p, value in zip(owned, tower.split(moved), strict=True):
         if value is not None:
             local(p).copy_(value)
@@ -103,6 +106,20 @@ class Tower(Evaluation):
             return self._flat(found)
 
         return flat
+
+    def of_tensor(self, function: Function, vectors: Sequence[Tensor], numbers: Sequence[float]) -> Tensor:
+        """A function of each tensor, on flat vectors; a number of a tensor stands in all its entries."""
+        found: Vectors = []
+        for place, each in enumerate(zip(*map(self.split, vectors), strict=True)):
+            try:
+                found.append(
+                    None if each[0] is None else function(torch, each, numbers).expand(each[0].shape)
+                )
+            except ValueError as error:
+                raise ValueError(
+                    f"parameter {place}, shape {tuple(self._local[place].shape)}: {error}"
+                ) from error
+        return self._flat(found)
 
     def split(self, vector: Tensor) -> Vectors:
         """A flat vector as tensors like the parameters; None where there is no gradient."""

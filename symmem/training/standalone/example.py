@@ -55,7 +55,7 @@ def _past_scalars(n: Any, beta: float) -> list[Any]:
 
 _UPDATES = {"straight": _corrected, "expansion": _corrected}
 """Linear: the expansion is the update on the straight line."""
-_ORDER = 2
+_ORDER, _JOINS = 2, False
 _HAS_FINITE, _HAS_LIMIT = True, True
 
 

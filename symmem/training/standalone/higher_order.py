@@ -12,6 +12,7 @@ from symmem.training.standalone.derivatives import _Hvp
 from symmem.training.standalone.example import (
     _HAS_FINITE,
     _HAS_LIMIT,
+    _JOINS,
     _ORDER,
     _check,
     _rated_step,
@@ -94,11 +95,17 @@ class _HigherMemoryless(torch.optim.Optimizer):
                 [function(*each) for each in zip(*map(split, vectors), strict=True)]
             )
 
+        def of_tensor(function: Any, vectors: Any, numbers: Any) -> Tensor:
+            """A function of each tensor; a number stands in all its entries."""
+            pieces = zip(*map(split, vectors), strict=True)
+            return _flat([function(torch, x, numbers).expand(x[0].shape) for x in pieces])
+
         moved = _rated_step(
             _flat(points),
             contraction(rates),
             *[contraction] * _ORDER,
             *map(tensorwise, self.functions),
+            *([of_tensor] if _JOINS else []),
             rates,
             None if first["limit"] else first["n"],
             *_values(first),

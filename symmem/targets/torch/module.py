@@ -167,7 +167,7 @@ def _higher(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
         after=[
             "\n".join(_values(derivation)),
             "\n".join(step.function),
-            *definitions("higher_order", "_flat"),
+            *definitions("higher_order", "_tensorwise", "_each_tensor", "_flat"),
         ],
         needs=step.needs,
     )

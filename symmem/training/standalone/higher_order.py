@@ -19,7 +19,7 @@ from symmem.training.standalone.example import (
     _values,
 )
 
-__all__ = ["_HigherMemoryless", "_flat"]
+__all__ = ["_HigherMemoryless", "_each_tensor", "_flat", "_tensorwise"]
 
 
 class _HigherMemoryless(torch.optim.Optimizer):
@@ -90,22 +90,12 @@ class _HigherMemoryless(torch.optim.Optimizer):
                     found = list(torch.autograd.grad(outputs, points, along, **options))
             return _flat(found)
 
-        def tensorwise(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-            return lambda *vectors: _flat(
-                [function(*each) for each in zip(*map(split, vectors), strict=True)]
-            )
-
-        def of_tensor(function: Any, vectors: Any, numbers: Any) -> Tensor:
-            """A function of each tensor; a number stands in all its entries."""
-            pieces = zip(*map(split, vectors), strict=True)
-            return _flat([function(torch, x, numbers).expand(x[0].shape) for x in pieces])
-
         moved = _rated_step(
             _flat(points),
             contraction(rates),
             *[contraction] * _ORDER,
-            *map(tensorwise, self.functions),
-            *([of_tensor] if _JOINS else []),
+            *(_tensorwise(split, each) for each in self.functions),
+            *([_each_tensor(split)] if _JOINS else []),
             rates,
             None if first["limit"] else first["n"],
             *_values(first),
@@ -115,6 +105,20 @@ class _HigherMemoryless(torch.optim.Optimizer):
         for group in groups:
             group["n"] += 1
         return loss.detach()
+
+
+def _tensorwise(split: Any, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function of tensors, on flat vectors."""
+    return lambda *vectors: _flat([function(*each) for each in zip(*map(split, vectors), strict=True)])
+
+
+def _each_tensor(split: Any) -> Callable[..., Tensor]:
+    """A function of each tensor by itself; a number stands in all its entries."""
+
+    def applied(function: Any, vectors: Any, numbers: Any) -> Tensor:
+        return _tensorwise(split, lambda *x: function(torch, x, numbers).expand(x[0].shape))(*vectors)
+
+    return applied
 
 
 def _flat(tensors: list[Tensor]) -> Tensor:

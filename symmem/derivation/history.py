@@ -29,9 +29,9 @@ def past_sum(method: Method, shape: Kernel) -> Expr:
     return sum_over_past(Add(*past_terms(method)), shape, method.numbers)
 
 
-def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
-    """``sum_{s=0..n-1} tail(n, s) summand(s)``, term by term."""
-    factor = shape.tail(STEP, PAST)
+def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars, part: Expr | None = None) -> Expr:
+    """``sum_{s=0..n-1} tail(n, s) summand(s)``, term by term; ``part`` is one part of the tail in its place."""
+    factor = shape.tail(STEP, PAST) if part is None else part
     closed, open_ = [], []
     # A vector that does not depend on s stays whole: it then needs one product with the Hessian.
     whole = PAST not in split_scalar(summand)[1].free_symbols
@@ -43,7 +43,8 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars) -> Expr:
             closed.append(sum_scalar(factor * scalar, scalars) * vector)
         else:
             # sum_s tail(n, s) = sum_k k c(n, k)
-            closed.append(scalars.tidy(scalar * shape.power_moment(STEP, 1)) * vector)
+            whole_sum = shape.power_moment(STEP, 1) if part is None else sum_scalar(part, scalars)
+            closed.append(scalars.tidy(scalar * whole_sum) * vector)
     if open_:
         closed.append(Sum(Mul(factor, Add(*open_)), (PAST, 0, STEP - 1)))
     return collect(Add(*closed), scalars)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Add, Dummy, Expr, Symbol
+from sympy import Add, Dummy, Expr, S, Symbol
 
 from symmem.algebra.atoms import LR, PAST, STEP
 from symmem.algebra.grouping import group
@@ -23,6 +23,8 @@ from symmem.records import record
 
 Marked = tuple[tuple[Symbol, Kernel], ...]
 """Kernels that add up to that of a channel, each with its mark."""
+Tails = tuple[tuple[Symbol, Kernel, Expr | None], ...]
+"""The same with the parts of their tails; None where a tail is one part."""
 
 
 @record(frozen=True)
@@ -43,30 +45,57 @@ def marked_sums(method: Method, order: int) -> MarkedSums:
 def marked_correction(method: Method) -> MarkedSums:
     """The correction of first order.
 
-    A mark stands before the memory of each kernel and, where Phi is linear, before each gain of the past: the
+    A mark stands before every part of a memory and, where Phi is linear, before each gain of the past: the
     coefficient of ``mark_l mark'_m`` is ``sum_s tail_l(n, s) gain_m(s)``.
     """
     one = merged(method)
     if one.is_cascade:  # its sums stand inside one another
         return MarkedSums(finite_correction(method), method.numbers)
-    memories = [_marked(channel.kernel.remembered.shape) for channel in one.channels]
-    gains = [_marked(channel.kernel) for channel in one.channels]
-    marks = tuple(mark for row in (*memories, *gains) for mark, _ in row)
+    rows = [_tails(channel.kernel.remembered.shape) for channel in one.channels]
+    marked, update = _marked_update(one, [mark for row in rows for mark, *_ in row])
+    sums = tuple(_past(update, row, marked.numbers) for row in rows)
+    return replace(
+        marked, M=LR * group(contributions(replace(one, numbers=marked.numbers), sums), marked.numbers)
+    )
+
+
+def marked_past(method: Method, shape: Kernel) -> MarkedSums:
+    """``S`` for one shape, in the place of M, with the same marks."""
+    row = _tails(shape)
+    marked, update = _marked_update(method, [mark for mark, *_ in row])
+    return replace(marked, M=_past(update, row, marked.numbers))
+
+
+def _marked_update(method: Method, memories: list[Symbol]) -> tuple[MarkedSums, Expr]:
+    """The field with these marks and those of the gains, M not yet known; and ``rate(s) F^(s)`` with the latter."""
+    gains = [_marked(channel.kernel) for channel in method.channels]
+    marks = (*memories, *(mark for row in gains for mark, _ in row))
     field = method.numbers.field
     numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
-    marked = replace(one, numbers=numbers)
-    update = Add(*past_terms(one))
-    if one.is_linear and not one.is_settled:
+    update = Add(*past_terms(method))
+    if method.is_linear and not method.is_settled:
         values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in gains)
-        update = one.rate_at(PAST) * at_frozen_point(one.phi, marked, values).xreplace({STEP: PAST})
-    sums = tuple(_past(update, row, numbers) for row in memories)
-    return MarkedSums(LR * group(contributions(marked, sums), numbers), numbers, marks)
+        placed = at_frozen_point(method.phi, replace(method, numbers=numbers), values)
+        update = method.rate_at(PAST) * placed.xreplace({STEP: PAST})
+    return MarkedSums(S.Zero, numbers, marks), update
 
 
 def _marked(kernel: Kernel) -> Marked:
     return tuple((Dummy("mark"), part) for part in kernel.summands)
 
 
-def _past(update: Expr, row: Marked, numbers: Scalars) -> Expr:
+def _tails(shape: Kernel) -> Tails:
+    """One mark for each part of each tail."""
+    found: list[tuple[Symbol, Kernel, Expr | None]] = []
+    for kernel in shape.summands:
+        parts = kernel.tails(STEP, PAST)
+        found += [(Dummy("mark"), kernel, part if len(parts) > 1 else None) for part in parts]
+    return tuple(found)
+
+
+def _past(update: Expr, row: Tails, numbers: Scalars) -> Expr:
     """``sum mark S`` over the kernels that have a memory."""
-    return Add(*(mark * sum_over_past(update, kernel, numbers) for mark, kernel in row if kernel.has_memory))
+    sums = (
+        mark * sum_over_past(update, kernel, numbers, part) for mark, kernel, part in row if kernel.has_memory
+    )
+    return Add(*sums)

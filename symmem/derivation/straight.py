@@ -31,6 +31,8 @@ from symmem.records import record
 
 Inverse = Callable[[Expr], Expr]
 """One over a moment; who computes with numbers has to know what to do where it is 0, at the first step."""
+Past = Callable[[Method, Kernel], Expr]
+"""``S`` of a method for the shape of a kernel."""
 EXPANSION = Sentence.of("take the expansion, F + M")
 
 
@@ -108,8 +110,8 @@ def inverted(moment: Expr) -> Expr:
 
 
 @lru_cache(maxsize=64)
-def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
-    """``F_straight`` at step n."""
+def straight_update(method: Method, inverse: Inverse = reciprocal, past: Past = past_sum) -> Expr:
+    """``F_straight`` at step n; ``past`` writes the sums S_l, which who computes with numbers gives names."""
     if method.is_cascade and is_expansion(method):
         return collect(frozen_update(method, gains(method)) + finite_correction(method), method.numbers)
     if method.is_cascade:
@@ -120,7 +122,7 @@ def straight_update(method: Method, inverse: Inverse = reciprocal) -> Expr:
         if method.is_even:
             return _Line(method.rate_at(STEP) * update)
         shape = kernel.remembered.shape
-        return _Line(past_sum(method, shape), inverse(tidy(shape.power_moment(STEP, 1))))
+        return _Line(past(method, shape), inverse(tidy(shape.power_moment(STEP, 1))))
 
     def moment(kernel: Kernel, power: int) -> Expr:
         return tidy(kernel.power_moment(STEP, power))

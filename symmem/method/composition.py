@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import product
 from math import comb
 
 from sympy import Add, Expr, Integer, Max, Min, Symbol
@@ -70,6 +71,12 @@ class Composition(Kernel):
         """The outer shape over the same inner kernel."""
         return replace(self, outer=self.outer.shape)
 
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """Every part of the outer kernel over every part of the inner one: the composition is linear in both."""
+        pairs = product(self.outer.summands, self.inner.summands)
+        return tuple(Composition(outer, inner) for outer, inner in pairs)
+
     def scaled(self, factor: Expr) -> Composition:
         """The factor goes to the outer kernel."""
         return replace(self, outer=self.outer.scaled(factor))
@@ -110,11 +117,17 @@ class Composition(Kernel):
         until = self.inner.seen_until(n, s)
         if until is not None:
             return self.inner.gain(n) * self.outer.tail(n, until)
+        return Add(*self.tails(n, s))
+
+    def tails(self, n: Expr, s: Expr) -> tuple[Expr, ...]:
+        """The two sums by themselves, the first one for every part of the inner tail."""
+        if self.outer.looks_at(n) is not None or self.inner.seen_until(n, s) is not None:
+            return (self.tail(n, s),)
         r = self._looked
         seen = self.outer.weight(STEP, STEP - r)
         values = {STEP: n, PAST: s}
-        later = added(seen * self.inner.tail(r, PAST), r, PAST + 1, STEP, values)
-        return later + added(seen * self.inner.gain(r), r, Integer(0), PAST, values)
+        later = (added(seen * tail, r, PAST + 1, STEP, values) for tail in self.inner.tails(r, PAST))
+        return (*later, added(seen * self.inner.gain(r), r, Integer(0), PAST, values))
 
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{r=0..n} c1(n, n-r) sum_l C(j, l) (n-r)^(j-l) moment2_l(r)``."""

@@ -103,6 +103,10 @@ class Kernel(ABC):
     def tail(self, n: Expr, s: Expr) -> Expr:
         """``sum_{k=n-s..n} c(n, k)`` for 0 <= s < n: the weight of the step from theta_s to theta_{s+1}."""
 
+    def tails(self, n: Expr, s: Expr) -> tuple[Expr, ...]:
+        """Parts that add up to the tail, each a sum of one kind, for those who take sums apart."""
+        return (self.tail(n, s),)
+
     @abstractmethod
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{k=0..n} k^j c(n, k)``; ``0^0 = 1``."""

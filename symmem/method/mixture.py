@@ -32,8 +32,8 @@ class Mixture(Kernel):
 
     @property
     def summands(self) -> tuple[Kernel, ...]:
-        """Its parts."""
-        return self.parts
+        """Those of its parts."""
+        return tuple(summand for part in self.parts for summand in part.summands)
 
     @property
     def has_memory(self) -> bool:

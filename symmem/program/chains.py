@@ -26,8 +26,11 @@ from symmem.program.magnitude import Magnitudes, Rates
 from symmem.records import record
 from symmem.work import checkpoint
 
-MOST_NODES = 12
-"""Beyond it a closed form is left as it is: no sum of first order has so many."""
+MOST_NODES, MOST_NODES_OF_MANY = 12, 8
+"""Beyond it a closed form is left as it is.  Two decays have no more nodes in a sum of first order, over a memory of a
+memory too; from three decays on coefficients are too long to be searched."""
+MOST_DEAD_ENDS, MOST_PLACES = 64, 256
+"""So far the lattice is searched: a sum with a path of one sign shows it early, one without shows it nowhere."""
 Coefficients = dict[tuple[Rates, int], Quotient]
 """``c`` of each ``c n^degree prod base^(rate n)``, by rates and degree."""
 
@@ -80,6 +83,12 @@ class ExponentialPolynomial:
         return ExponentialPolynomial(kept, self.magnitudes)
 
     @property
+    def is_long(self) -> bool:
+        """Whether it has too many nodes to be searched."""
+        decays = sum(map(any, zip(*self.nodes, strict=True)))
+        return sum(self.nodes.values()) > (MOST_NODES if decays < 3 else MOST_NODES_OF_MANY)
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is a sum of pure powers."""
         return all(degree == 0 for _, degree in self.coefficients)
@@ -103,7 +112,11 @@ def _path(
     if rest.is_plain and all(each == sign for each in signs):
         return list(_plain(rest, taken))
     key = tuple(sorted(taken))
-    if key in dead or (not rest.first.is_zero() and sign_of(rest.first) != sign):
+    if (
+        key in dead
+        or len(dead) >= MOST_DEAD_ENDS
+        or (not rest.first.is_zero() and sign_of(rest.first) != sign)
+    ):
         return None
     for node in _ordered(rest):
         behind = _path(rest.without(node), sign, (*taken, node), dead)
@@ -134,7 +147,7 @@ def least(polynomial: ExponentialPolynomial) -> list[Term] | None:
     waiting: list[tuple[float, int, ExponentialPolynomial, tuple[Rates, ...], list[Term], bool]] = []
     heappush(waiting, (0.0, next(order), polynomial, (), [], False))
     seen: set[tuple[Rates, ...]] = set()
-    while waiting:
+    while waiting and len(seen) < MOST_PLACES:
         checkpoint("the sums over the past")
         cost, _, rest, taken, terms, done = heappop(waiting)
         if done:

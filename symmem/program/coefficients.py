@@ -13,6 +13,7 @@ from math import comb, prod
 
 from sympy import Add, Expr, Integer, Mul
 
+from symmem.algebra.atoms import is_scalar
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors
 from symmem.algebra.rational import Polynomial, Quotient
@@ -86,6 +87,22 @@ def bernstein(terms: Terms) -> dict[tuple[int, ...], int]:
 def written(value: Quotient, field: ExponentialField) -> Expr:
     """The value as a product of its factors, each in the way that keeps its digits."""
     return Mul(_product(value.numerator, field), 1 / _product(value.denominator, field))
+
+
+def cleared(expression: Expr, field: ExponentialField) -> Expr:
+    """The formula with every sum that vanishes where all decays are 1, as ``x + y - 2 x y``, written over (1 - x)."""
+    if not expression.args:
+        return expression
+    parts = [cleared(part, field) for part in expression.args]
+    value = field.read(expression) if isinstance(expression, Add) and is_scalar(expression) else None
+    if value is None or not _vanishes(_terms(value.numerator)):
+        return expression.func(*parts)
+    return written(value, field)
+
+
+def _vanishes(terms: Terms) -> bool:
+    """Whether it is 0 where all generators are 1, and no difference of two terms, which keeps its digits."""
+    return len(terms) > 2 and sum(c for _, c in terms) == 0
 
 
 def _product(polynomial: Polynomial, field: ExponentialField) -> Expr:

@@ -17,8 +17,9 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
+from symmem.program.coefficients import cleared
 from symmem.program.program import Program, Routine, Variants
-from symmem.program.stable_sums import stabilised
+from symmem.program.stable_sums import loses_digits, stabilised
 from symmem.program.straight import straight_formulas
 
 Pair = tuple[Expr | Missing, Expr | Missing]
@@ -27,6 +28,7 @@ Pair = tuple[Expr | Missing, Expr | Missing]
 def lower(derivation: Derivation) -> Program:
     """The routines memoryless, correction, step and straight (order 1); the modified losses where they exist."""
     finite, limit = formulas(derivation)
+    lost = expansion_loses_digits(derivation)
     found = {
         "memoryless": Variants(_lowered(finite[0]), _lowered(limit[0])),
         "correction": Variants(_lowered(finite[1]), _lowered(limit[1])),
@@ -36,7 +38,8 @@ def lower(derivation: Derivation) -> Program:
         ),
     }
     if derivation.order == 1:
-        lines = straight_formulas(derivation)
+        *lines, loses = straight_formulas(derivation)
+        lost = lost or loses
         if not all(isinstance(line, Missing) for line in lines):
             found["straight"] = Variants(*(_lowered(line) for line in lines))
     loss = _modified_loss(derivation)
@@ -50,13 +53,13 @@ def lower(derivation: Derivation) -> Program:
             running = inside.running.xreplace({inside.map.channel: THETA})
             found["running_loss"] = Variants.always(number_routine(running, potentials))
     if loss is None:
-        return Program(derivation.optimizer, derivation.order, found)
+        return Program(derivation.optimizer, derivation.order, found, loses_digits=lost)
     # The same loss may stand inside the gradient map: it is lowered once.
     found["modified_loss"] = Variants.always(number_routine(loss.potential, ()))
     found["preconditioner"] = Variants.always(vector_routine(loss.preconditioner))
     if loss.decay != 0:
         found["decay"] = Variants.always(number_routine(loss.decay))
-    return Program(derivation.optimizer, derivation.order, found, loss.regime, loss.rate)
+    return Program(derivation.optimizer, derivation.order, found, loss.regime, loss.rate, lost)
 
 
 def vector_routine(expression: Expr, given: Iterable[Symbol] = ()) -> Routine:
@@ -102,7 +105,17 @@ def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     if isinstance(limit, Missing):
         missing = advised(limit, Advice.STEP)
         return finite, (missing, missing)
-    return finite, (limit.F, limit.M)
+    field = derivation.method.numbers.field
+    return finite, (cleared(limit.F, field), cleared(limit.M, field))
+
+
+def expansion_loses_digits(derivation: Derivation) -> bool:
+    """Whether a number of F or M at step n is a closed form that subtracts."""
+    marked = derivation.marked
+    if isinstance(marked, Missing):
+        return loses_digits(derivation.F, derivation.method.numbers)
+    update = loses_digits(derivation.F, marked.numbers)
+    return update or loses_digits(marked.M, marked.numbers, marked.marks)
 
 
 def limit_rate(derivation: Derivation) -> Expr:

@@ -19,7 +19,7 @@ from sympy.core.function import AppliedUndef
 from symmem.algebra.atoms import GRAD, STEP, THETA, is_contraction
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.derivation import Derivation
-from symmem.program.lowering import formulas, limit_rate, step_of, vector_routine
+from symmem.program.lowering import expansion_loses_digits, formulas, limit_rate, step_of, vector_routine
 from symmem.program.one_tensor import in_one_tensor, sums_at_every_step
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Internal
@@ -41,14 +41,15 @@ def direction_name(position: int) -> str:
 
 def lower_products(derivation: Derivation) -> Program:
     """The program of a derivation whose contractions are Hessian-vector products of entrywise vectors."""
-    lines = straight_formulas(derivation)
+    *lines, loses = straight_formulas(derivation)
     rates = derivation.method.rate_at(STEP), limit_rate(derivation)
     pairs = zip(formulas(derivation), lines, rates, strict=True)
     finite, limit = (_routines(*pair, line, rate) for pair, line, rate in pairs)
     found: dict[str, Variants] = {}
     for name in dict.fromkeys((*_names(finite), *_names(limit))):
         found[name] = Variants(_named(finite, name), _named(limit, name))
-    return Program(derivation.optimizer, derivation.order, found)
+    lost = loses or expansion_loses_digits(derivation)
+    return Program(derivation.optimizer, derivation.order, found, loses_digits=lost)
 
 
 def _names(routines: Mapping[str, Routine | Missing] | Missing) -> tuple[str, ...]:

@@ -186,6 +186,8 @@ class Program:
     routines: Mapping[str, Variants]
     regime: object = None
     rate: object = None
+    loses_digits: bool = False
+    """Whether numbers at step n are closed forms that subtract, where no sum of one sign was found."""
 
     def __getitem__(self, name: str) -> Variants:
         return self.routines[name]

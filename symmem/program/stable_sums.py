@@ -11,10 +11,10 @@ also where decays are equal or nearly so.  In the formulas stand the functions o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from sympy import Add, Expr, Integer, Max, Mul, S, Symbol
+from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.exponential import ExponentialField
@@ -22,20 +22,31 @@ from symmem.algebra.factored import irreducible_factors, numeric_factor
 from symmem.algebra.heads import HEADS
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.scalars import Scalars
-from symmem.program.chains import MOST_NODES, Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
 from symmem.program.coefficients import written
 from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.magnitude import Magnitudes, Rates
 
 
-@lru_cache(maxsize=128)  # several targets are written from one derivation
 def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
     """The formula with every scalar that depends on n as a sum of one sign, where it is an exponential polynomial.
 
     ``marks`` are symbols of the field that stand for 1 and tell sums apart.  In the sums that stay, and elsewhere,
     ``1 - beta^k`` is written without its cancellation.
     """
-    return _Stable(numbers, marks).expression(expression).xreplace(dict.fromkeys(marks, S.One))
+    return _walked(expression, numbers, marks)[0]
+
+
+def loses_digits(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> bool:
+    """Whether the stabilised formula has a scalar for which no sum of one sign was found."""
+    return _walked(expression, numbers, marks)[1]
+
+
+@lru_cache(maxsize=128)  # several targets are written from one derivation
+def _walked(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...]) -> tuple[Expr, bool]:
+    walk = _Stable(numbers, marks)
+    found = walk.expression(expression).xreplace(dict.fromkeys(marks, S.One))
+    return found, bool(walk.unproven)
 
 
 def without_cancellation(expression: Expr) -> Expr:
@@ -66,6 +77,8 @@ class _Stable:
 
     numbers: Scalars
     marks: tuple[Symbol, ...]
+    unproven: list[Expr] = field(default_factory=list)
+    """The scalars for which no sum of one sign was found."""
 
     def expression(self, expression: Expr) -> Expr:
         """A vector or a number."""
@@ -97,10 +110,16 @@ class _Stable:
             found: list[Expr] = [way for way in ways if way is not None]
             if found:
                 return min(found, key=lambda sum_: sum_.count_ops())
-            for parts, exact in ((self._by_mark(pieces), True), (whole, False)):
-                sum_ = self._added(parts, exact=exact)
+            single = self._added(self._by_mark(pieces), exact=True)
+            if single is not None:
+                return single
+            self.unproven.append(scalar)
+            for parts in (apart, whole):
+                sum_ = self._added(parts, exact=False)
                 if sum_ is not None:
                     return sum_
+        if isinstance(scalar, Add) and scalar.has(Min, Max) and scalar.has(Pow):
+            self.unproven.append(scalar)  # the first steps of a delay, taken out of a closed form
         head = HEADS.of(scalar)
         if not scalar.args or (head is not None and head.binds):
             return without_cancellation(scalar)
@@ -253,7 +272,7 @@ def _terms(
         place: quotient(field.rationals.polynomial(row), divisor) for place, row in rows.items()
     }
     whole = ExponentialPolynomial(coefficients, Magnitudes(field))
-    if sum(whole.nodes.values()) > MOST_NODES:
+    if whole.is_long:
         return None
     found = one_signed(whole)
     return found if found is not None or exact else least(whole)

@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from sympy import Add, Dummy, Expr, Symbol
 
+from symmem.algebra.atoms import STEP, split_scalar, terms_of
+from symmem.algebra.passes import distribute
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.marked_sums import marked_past
 from symmem.derivation.straight import inverted, straight_update
-from symmem.program.stable_sums import stabilised
+from symmem.method.kernel import Kernel
+from symmem.method.method import Method
+from symmem.program.coefficients import cleared
+from symmem.program.stable_sums import loses_digits, stabilised
 
 
-def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Missing]:
-    """``F_straight`` at step n and in the limit, as they are computed."""
+def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Missing, bool]:
+    """``F_straight`` at step n and in the limit, as they are computed; and whether the first one loses digits."""
     finite, limit = derivation.straight, derivation.limit_straight
-    method = derivation.method
-    computed = finite
-    if not isinstance(finite, Missing):
-        computed = stabilised(straight_update(method, inverted), method.numbers)
-    return computed, Missing(limit.reason, (Advice.STEP,)) if isinstance(limit, Missing) else limit
+    field = derivation.method.numbers.field
+    settled = Missing(limit.reason, (Advice.STEP,)) if isinstance(limit, Missing) else cleared(limit, field)
+    if isinstance(finite, Missing):
+        return finite, settled, False
+    computed, loses = _computed(derivation.method)
+    return computed, settled, loses
+
+
+def _computed(method: Method) -> tuple[Expr, bool]:
+    """The sums over the past have names while the lines are put together: each keeps its sign, and its digits.
+
+    ``V = S / moment`` stands squared in the average of grad^2, and S^2, multiplied out, would be a difference.
+    """
+    sums: dict[Symbol, Expr] = {}
+    lost: list[bool] = []
+
+    def past(method: Method, shape: Kernel) -> Expr:
+        marked, parts = marked_past(method, shape), []
+        for term in terms_of(distribute(marked.M)):
+            scalar, vector = split_scalar(term)
+            if STEP in scalar.free_symbols:
+                name = Dummy("sum")
+                sums[name] = stabilised(scalar, marked.numbers, marked.marks)
+                lost.append(loses_digits(scalar, marked.numbers, marked.marks))
+                parts.append(name * vector)
+            else:
+                parts.append(stabilised(term, marked.numbers, marked.marks))
+        return Add(*parts)
+
+    line = straight_update.__wrapped__(method, inverted, past)
+    lost.append(loses_digits(line, method.numbers))
+    return stabilised(line, method.numbers).xreplace(sums), any(lost)

@@ -26,6 +26,7 @@ from sympy import Function, Rational, Symbol, lambdify
 
 import symmem
 from symmem import Momentum, Optimizer
+from symmem.program.lowering import lower
 from symmem.targets.c.build import build
 from symmem.targets.registry import TARGETS
 
@@ -63,6 +64,18 @@ METHODS = {
         "difference",
         "m1 - m2",
         [Momentum("grad", "b1", "1"), Momentum("grad", "b2", "1 - b2")],
+        {"b1": BETA, "b2": BETA},
+    ),
+    "memory-of-memory": Optimizer(
+        "memory-of-memory",
+        "m2",
+        [Momentum("grad", "b1", "1"), Momentum("m1", "b2", "1")],
+        {"b1": BETA, "b2": BETA},
+    ),
+    "both-memories": Optimizer(
+        "both-memories",
+        "m1 + m2",
+        [Momentum("grad", "b1", "1 - b1"), Momentum("m1 + grad", "b2", "1 - b2")],
         {"b1": BETA, "b2": BETA},
     ),
 }
@@ -103,19 +116,29 @@ def truth(name: str, order: int, n: int, b1: float, b2: float) -> mpf:
 
 
 def literal(name: str, n: int, b1: float, b2: float) -> mpf:
-    """``sum_l sum_{k=1..n} c_l(n, k) sum_{s=n-k..n-1} F^(s)``, term by term."""
-    signs = [1, -1 if name == "difference" else 1]
-    at = {"b1": mpf(b1), "b2": mpf(b2)}
+    """``sum_p w(n, p) sum_{s=p..n-1} F^(s)``, term by term; w(n, p) is what Phi has at step n of the gradient of p."""
+    optimizer = METHODS[name]
+    at = {Symbol("b1"): mpf(b1), Symbol("b2"): mpf(b2)}
+    symbols = [Symbol(f"m{place}") for place in range(1, len(optimizer.momentum) + 1)]
+    rows: list[dict[Symbol, list[mpf]]] = []
+    for step in range(n + 1):
+        row = {Symbol("grad"): [mpf(int(p == step)) for p in range(n + 1)]}
+        for symbol, momentum in zip(symbols, optimizer.momentum, strict=True):
+            seen = [mixed(momentum.g, row, n)]
+            decay = mpf(momentum.beta.xreplace(at))
+            seen += [[decay * x for x in rows[-1][Symbol(f"sum {symbol}")]]] if rows else []
+            row[Symbol(f"sum {symbol}")] = total = [sum(parts) for parts in zip(*seen, strict=True)]
+            factor = mpf(momentum.b.xreplace({**at, Symbol("n"): step}))
+            row[symbol] = [factor * x for x in total]
+        rows.append(row)
+    updates = [mixed(optimizer.phi, row, n) for row in rows]
+    return sum((updates[n][p] * sum(sum(updates[s]) for s in range(p, n)) for p in range(n)), mpf(0))
 
-    def kernel(position: int, step: int, ago: int) -> mpf:
-        momentum = METHODS[name].momentum[position]
-        values = {Symbol(symbol): value for symbol, value in at.items()}
-        decay = mpf(momentum.beta.xreplace(values))
-        return signs[position] * mpf(momentum.b.xreplace({**values, Symbol("n"): step})) * decay**ago
 
-    span = range(len(METHODS[name].momentum))
-    updates = [sum(kernel(m, s, k) for m in span for k in range(s + 1)) for s in range(n)]
-    return sum((kernel(m, n, k) * sum(updates[n - k :]) for m in span for k in range(1, n + 1)), mpf(0))
+def mixed(linear: Any, row: dict[Symbol, list[mpf]], n: int) -> list[mpf]:
+    """A linear expression of rows of weights."""
+    symbols = sorted(linear.free_symbols, key=str)
+    return [sum((int(linear.coeff(x)) * row[x][p] for x in symbols), mpf(0)) for p in range(n + 1)]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -197,3 +220,73 @@ def test_c(tmp_path: Path) -> None:
                 )
                 size = truth(SIZES.get(name, name), 1, n, b1, b2)
                 assert abs(float(found[0]) - exact) <= CLOSE * abs(size) + TINY, (name, n, b1, b2)
+
+
+SQUARES = {
+    "squares": Optimizer(
+        "squares",
+        "m1 + m2",
+        [Momentum("grad**2", "b1", "1"), Momentum("grad**2", "b2", "1 - b2")],
+        {"b1": BETA, "b2": BETA},
+    ),
+    "square-and-cube": Optimizer(
+        "square-and-cube",
+        "m1 + m2",
+        [Momentum("grad**3", "b1", "1 - b1"), Momentum("grad**2", "b2", AVERAGE.format("b2"))],
+        {"b1": BETA, "b2": BETA},
+    ),
+}
+"""Lines with velocities of their own, all terms positive."""
+
+
+def plain(formula: Any) -> Callable[..., mpf]:
+    """A formula at theta = grad = lr = 1, with the identity for the Hessian."""
+    while formula.has(Function("D2L")):
+        formula = formula.replace(Function("D2L"), lambda v: v)
+    ones = {Symbol(name): Rational(1) for name in ("grad", "theta", "lr")}
+    return lambdify([Symbol("n"), Symbol("b1"), Symbol("b2")], formula.xreplace(ones), "mpmath")
+
+
+def apart(b1: float, b2: float) -> tuple[mpf, mpf]:
+    """The decays, equal ones told apart."""
+    little = mpf(10) ** -120
+    return mpf(b1) or little, mpf(b2) * (1 - little) or 2 * little
+
+
+@pytest.mark.parametrize("name", SQUARES)
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+def test_straight_lines(target: str, name: str) -> None:
+    derived = symmem.derive(SQUARES[name])
+    library: Any = torch if target == "torch" else np
+    one = library.ones(1, dtype=library.float64)
+    made = module(TARGETS[target].source(derived)).straight
+    exact = plain(derived.straight)
+    for n in STEPS[1:]:  # at n = 0 there is no line
+        for b1, b2 in DECAYS[1:]:
+            with mpmath.workdps(DIGITS):
+                value = exact(mpf(n), *apart(b1, b2))
+            found = float(made(one, lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, b2=b2)[0])
+            assert abs(found - value) <= CLOSE * value, (n, b1, b2)
+
+
+@pytest.mark.parametrize("name", ["two-sums", "memory-of-memory", "both-memories"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_limits(name: str, order: int) -> None:
+    derived = symmem.derive(METHODS[name], order)
+    made = module(TARGETS["numpy"].source(derived)).correction
+    exact = plain(derived.limit.M.replace(Function("D3L"), lambda *_: Rational(0)))
+    higher = [lambda x, u, v: 0 * u] * (order - 1)
+    for b1, b2 in DECAYS:
+        with mpmath.workdps(DIGITS):
+            value = exact(mpf(0), *apart(b1, b2))
+        found = float(made(np.ones(1), lambda x: x, lambda x, v: v, *higher, lr=1.0, b1=b1, b2=b2)[0])
+        assert abs(found - value) <= CLOSE * value + TINY, (b1, b2)
+
+
+def test_what_may_lose_digits_says_so() -> None:
+    """Two decays at second order keep closed forms; one decay, and first order, do not."""
+    for name, order, expected in [("two-sums", 2, True), ("two-sums", 1, False), ("heavy-ball", 2, False)]:
+        program = lower(symmem.derive(METHODS[name], order))
+        assert program.loses_digits == expected
+        text = TARGETS["numpy"].source(symmem.derive(METHODS[name], order))
+        assert ("lose digits" in text) == expected

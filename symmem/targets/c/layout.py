@@ -54,6 +54,7 @@ def c_files(derivation: Derivation) -> CFiles:
         "prefix": prefix,
         "upper": prefix.upper(),
         "version": __version__,
+        "loses_digits": program.loses_digits,
         "types": list(SUFFIXES.items()),
         "members": [_member(parameter, fields) for parameter in optimizer.parameters],
         "joins": Need.TOTAL in program.needs(),

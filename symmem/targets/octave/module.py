@@ -52,6 +52,7 @@ def octave_file(derivation: Derivation) -> str:
             "callables": ", ".join(_callables(surface(program, "step", has_out=False), names)[1:]),
             "functions": functions,
             "regime": program.regime,
+            "loses_digits": program.loses_digits,
             "settings": _settings(program),
             "helpers": Path(__file__).with_name("helpers.m").read_text(encoding="utf-8").rstrip(),
         },

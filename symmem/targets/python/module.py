@@ -111,6 +111,7 @@ def python_module(
             "helpers": [part for helpers in target.helpers for part in helpers.chosen(needs)],
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
+            "loses_digits": program.loses_digits,
             "has_totals": Need.TOTAL in needs,
             "has_zeros": Need.ZEROS in needs,
             "has_steps": Need.STEPS in needs,

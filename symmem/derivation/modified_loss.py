@@ -18,7 +18,7 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LOSS, LR, is_scalar
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
 from symmem.derivation.gains import unsettled
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
@@ -82,7 +82,11 @@ def _settled(
     plain = _plain(method)
     if plain is not None:
         return _with_decay_inside(_settled(plain[0], order, settled), plain[1], method)
-    return settled(method, expansion(method, order), gradient_gain(method))
+    series = expansion(method, order)
+    if series.memoryless(0) == 0:
+        words = "after many steps the update is 0 whatever the loss is, and follows none"
+        return Missing(Sentence.of(f"{method.name}: {words}"), (Advice.STEP,))
+    return settled(method, series, gradient_gain(method))
 
 
 def _plain(method: Method) -> tuple[Method, Expr] | None:

@@ -95,9 +95,14 @@ def cleared(expression: Expr, field: ExponentialField) -> Expr:
         return expression
     parts = [cleared(part, field) for part in expression.args]
     value = field.read(expression) if isinstance(expression, Add) and is_scalar(expression) else None
-    if value is None or not _vanishes(_terms(value.numerator)):
+    if value is None or not _vanishes(_terms(value.numerator)) or not _is_clear(value):
         return expression.func(*parts)
     return written(value, field)
+
+
+def _is_clear(value: Quotient) -> bool:
+    parts = (value.numerator, value.denominator)
+    return all(is_clear(factor) for part in parts for factor, _ in irreducible_factors(part)[1])
 
 
 def _vanishes(terms: Terms) -> bool:

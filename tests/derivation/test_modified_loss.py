@@ -16,7 +16,9 @@ from truth import FIRST, LOSS, LR, THETA, literal_of, load
 
 import symmem
 from symmem import Momentum, Optimizer
+from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
+from symmem.program.lowering import lower
 from symmem.verification.error_orders import fit_order
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
@@ -448,3 +450,18 @@ def test_beta_may_be_one_half(name: str) -> None:
         )
         < EXACT
     )
+
+
+@pytest.mark.parametrize(
+    ("phi", "decays", "factors"),
+    [("m1 - m2", ("1/2", "1/3"), ("1/2", "2/3")), ("m1", ("1/2",), ("1/(n + 1)",)), ("m1**3", ("0",), ("2**-n",))],
+)  # fmt: skip
+def test_an_update_that_vanishes_follows_no_loss(
+    phi: str, decays: tuple[str, ...], factors: tuple[str, ...]
+) -> None:
+    """``0 = P grad L`` with P = 0 is true of every loss: it is no claim on one, and no code has such a P."""
+    momentum = [Momentum("grad", beta, b) for beta, b in zip(decays, factors, strict=True)]
+    found = symmem.derive(Optimizer("fading", phi, momentum, {}))
+    assert found.limit.F == 0
+    assert isinstance(found.modified_loss, Missing)
+    assert not {"modified_loss", "preconditioner"} & set(lower(found).routines)

@@ -1,9 +1,10 @@
 """Singular places: where Phi or its derivatives have no value on a constant history there is no result, but a reason.
 
-The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Three ways to get there:
+The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Four ways to get there:
 
     m1/sqrt(m2 - m3**2)   for n -> infinity m2 = m3**2 on a constant history: 0/0      (centred RMSProp without eps)
     1/m1, b -> 0          the frozen value of m1 tends to 0
+    sign(m1 - m2)         for n -> infinity m1 = m2 on a constant history, and the sign is that of what is left out
     m2/m1, b = n - 3      m1 is 0 at step 3 whatever the history
 """
 
@@ -37,6 +38,9 @@ FIRST_STEPS = 4
 LAST_STEP = 1_000_000
 """No run is longer: a factor that vanishes later is not looked at there."""
 _EPS = Sentence.of("keep its denominators and roots away from zero, e.g. with an ", Symbol("eps"))
+_SMOOTH = Sentence.of("take a smooth function in its place, e.g. with an ", Symbol("eps"), " under a root")
+_AT_ZERO = (Roughness.ROOT, Roughness.SINGULAR, Roughness.JUMP, Roughness.KINK)
+"""What may not stand at the zero of its argument whatever the gradient: ``sign(m1 - m2)`` is 1 or -1 all the same."""
 _BEYOND = (nan, zoo, oo, -oo, I, AccumBounds)
 
 
@@ -100,10 +104,10 @@ def _singular(method: Method, order: int, values: Gains, where: str) -> Missing 
             named.append(((f"{method.name}: g of momentum {position}",), channel.g))
     for name, expression in named:
         for rough in rough_parts(expression, order):
-            rooted = rough.roughness in (Roughness.ROOT, Roughness.SINGULAR)
-            if rooted and at_frozen_point(rough.inner, method, values) == 0:
+            if rough.roughness in _AT_ZERO and at_frozen_point(rough.inner, method, values) == 0:
                 words = (" contains ", rough.part, ", which is not differentiable ", where, ": ", rough.inner)
-                return Missing(Sentence.of(*name, *words, " is 0 there, whatever the gradient"), (_EPS,))
+                advice = _SMOOTH if rough.roughness in (Roughness.JUMP, Roughness.KINK) else _EPS
+                return Missing(Sentence.of(*name, *words, " is 0 there, whatever the gradient"), (advice,))
     return None
 
 

@@ -95,19 +95,16 @@ def cleared(expression: Expr, field: ExponentialField) -> Expr:
         return expression
     parts = [cleared(part, field) for part in expression.args]
     value = field.read(expression) if isinstance(expression, Add) and is_scalar(expression) else None
-    if value is None or not _vanishes(_terms(value.numerator)) or not _is_clear(value):
+    if value is None or not value.denominator.is_constant() or not _clears(value.numerator):
         return expression.func(*parts)
     return written(value, field)
 
 
-def _is_clear(value: Quotient) -> bool:
-    parts = (value.numerator, value.denominator)
-    return all(is_clear(factor) for part in parts for factor, _ in irreducible_factors(part)[1])
-
-
-def _vanishes(terms: Terms) -> bool:
-    """Whether it is 0 where all generators are 1, and no difference of two terms, which keeps its digits."""
-    return len(terms) > 2 and sum(c for _, c in terms) == 0
+def _clears(polynomial: Polynomial) -> bool:
+    """Whether it is 0 where all generators are 1, no difference of two terms, and all its factors can be cleared."""
+    terms = _terms(polynomial)
+    vanishes = len(terms) > 2 and sum(c for _, c in terms) == 0
+    return vanishes and all(is_clear(factor) for factor, _ in irreducible_factors(polynomial)[1])
 
 
 def _product(polynomial: Polynomial, field: ExponentialField) -> Expr:

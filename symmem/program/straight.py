@@ -28,10 +28,13 @@ def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Mi
 
 
 def _computed(method: Method) -> tuple[Expr, bool]:
-    """The sums over the past have names while the lines are put together: each keeps its sign, and its digits.
+    """As the formula stands, where that keeps its digits; else each sum over the past has a name of its own.
 
-    ``V = S / moment`` stands squared in the average of grad^2, and S^2, multiplied out, would be a difference.
+    ``V = S / moment`` stands squared in the average of grad^2, and S^2, multiplied out, may be a difference.
     """
+    plain = straight_update(method, inverted)
+    if not loses_digits(plain, method.numbers):
+        return stabilised(plain, method.numbers), False
     sums: dict[Symbol, Expr] = {}
     lost: list[bool] = []
 

@@ -38,6 +38,12 @@ NO_LIMIT = {
     "centred RMSProp without eps": declared("m1/sqrt(m2 - m3**2)", *CENTRED, **BETA),
     "a root that becomes 0": declared("m1/(sqrt(m2 - m3**2) + 1)", *CENTRED, **BETA),
     "1/m1 with b -> 0": declared("1/m1", ("grad", "beta", "1/(n + 1)"), **BETA),
+    "the sign of what becomes 0": declared(
+        "sign(m1 - m2)", ("grad", "beta", AVERAGE), ("grad", "0", "1"), **BETA
+    ),
+    "the size of what becomes 0": declared(
+        "m2*abs(m1 - m2)", ("grad", "beta", AVERAGE), ("grad", "0", "1"), **BETA
+    ),
     "m2/m1 with a fading b": declared("m2/m1", ("grad", "beta", "beta**n"), ("grad", "0", "1"), **BETA),
 }
 NOTHING = {

@@ -21,6 +21,9 @@ import pytest
 import torch
 from compiled import module as built_module
 from mpmath import mpf
+from octave_probe import needs_octave
+from octave_probe import run as run_octave
+from octave_probe import settings as octave_settings
 from probe import module
 from sympy import Function, Rational, Symbol, lambdify
 
@@ -220,6 +223,24 @@ def test_c(tmp_path: Path) -> None:
                 )
                 size = truth(SIZES.get(name, name), 1, n, b1, b2)
                 assert abs(float(found[0]) - exact) <= CLOSE * abs(size) + TINY, (name, n, b1, b2)
+
+
+@needs_octave
+def test_octave(tmp_path: Path) -> None:
+    script, cases = [], []
+    for name in ("heavy-ball", "two-sums", "both-memories"):
+        stem = f"symmem_{name.replace('-', '_')}"
+        (tmp_path / f"{stem}.m").write_text(TARGETS["octave"].source(symmem.derive(METHODS[name])))
+        script.append(f"made = {stem}();")
+        for n in STEPS:
+            for b1, b2 in DECAYS:
+                given = octave_settings({"n": n, "lr": 1.0, **decays(name, b1, b2)})
+                script.append(f"printf('%.17g\\n', made.correction(1, @(x) x, @(x, v) v{given}));")
+                cases.append((name, n, b1, b2))
+    found = run_octave(script, tmp_path).split()
+    for (name, n, b1, b2), value in zip(cases, found, strict=True):
+        exact = truth(name, 1, n, b1, b2)
+        assert abs(mpf(value) - exact) <= CLOSE * abs(exact) + TINY, (name, n, b1, b2)
 
 
 SQUARES = {

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 
 from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, S, Symbol
 
-from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors, numeric_factor
 from symmem.algebra.heads import HEADS
@@ -24,8 +24,9 @@ from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.scalars import Scalars
 from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
 from symmem.program.coefficients import written
-from symmem.program.decay_functions import Complete, Shortfall, Whole
+from symmem.program.decay_functions import Complete, Whole
 from symmem.program.magnitude import Magnitudes, Rates
+from symmem.program.shortfalls import without_cancellation
 
 
 def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
@@ -47,28 +48,6 @@ def _walked(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...]) -> tu
     walk = _Stable(numbers, marks)
     found = walk.expression(expression).xreplace(dict.fromkeys(marks, S.One))
     return found, bool(walk.unproven)
-
-
-def without_cancellation(expression: Expr) -> Expr:
-    """``1 - x^e`` as a shortfall, everywhere in the expression; ``1 - x y`` as ``(1 - x) + x (1 - y)``."""
-    if not expression.args:
-        return expression
-    parts = [without_cancellation(part) for part in expression.args]
-    if not (isinstance(expression, Add) and len(parts) == 2 and S.One in parts):
-        return expression.func(*parts)
-    product = -next(part for part in parts if part != 1)
-    powers = [factor.as_base_exp() for factor in Mul.make_args(product)]
-    clear = all(not base.is_number and STEP != base != PAST for base, _ in powers)
-    if not clear or (len(powers) == 1 and not powers[0][1].free_symbols):
-        return expression.func(*parts)
-    return _distance(powers)
-
-
-def _distance(powers: list[tuple[Expr, Expr]]) -> Expr:
-    """``1 - prod base^exponent``."""
-    (base, exponent), *rest = powers
-    own = Whole(1 - base) if exponent == 1 else Shortfall(base, exponent)
-    return own + base**exponent * _distance(rest) if rest else own
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from symmem.derivation.step_scalars import StepScalar
 from symmem.method.method import Method
 from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
-from symmem.program.stable_sums import stabilised, without_cancellation
+from symmem.program.shortfalls import without_cancellation
+from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Assignment, Scalars
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
 from symmem.targets.python.surfaces import suffixes

@@ -110,13 +110,13 @@ def test_a_true_declaration_holds() -> None:
 
 
 def test_a_line_that_is_not_there_is_said() -> None:
-    """A cascade has no straight line: no row, and the reason."""
+    """A cascade whose steps change has no straight line at step n: no row, and the reason."""
     laprop = load("laprop")
     assert [each.name for each in directions(derive(laprop))] == ["F", "F + M"]
     found = verify(laprop, orders=False, points=1, steps=(1,))
     assert [name for name, _ in found.missing] == ["the straight-line history"]
     text = " ".join(verification_text(found, Style()).split())
-    assert "Not claimed, the straight-line history: laprop: a g reads momentum variables" in text
+    assert "Not claimed, the straight-line history: laprop: at finite n a g reads momentum variables" in text
     assert found.holds
 
 

@@ -47,10 +47,14 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     torch_step.forward_over_reverse_time,
     torch_step.forward_over_reverse_memory,
     torch_step.central_difference_time,
+    torch_memory.every_tenth_step_small,
     torch_memory.every_tenth_step,
+    torch_memory.every_tenth_step_large,
     torch_memory.every_tenth_step_by_differences,
     torch_memory.every_step,
+    torch_memory.without_correction_small,
     torch_memory.without_correction,
+    torch_memory.without_correction_large,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

@@ -67,15 +67,24 @@ def _data() -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randn(512, 784, generator=generator), torch.randint(10, (512,), generator=generator)
 
 
+WIDTHS = {
+    0.1: (64, 256, 256, 64, 10),
+    3.0: (784, 1024, 1024, 1024, 10),
+    20.0: (784, 2560, 2560, 2560, 2048, 10),
+}
+"""Of the networks, by millions of parameters."""
+
+
 @cache
-def network() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
+def network(millions: float = 3.0) -> tuple[nn.Module, Callable[[], torch.Tensor]]:
     torch.manual_seed(0)
-    widths = (784, 1024, 1024, 1024, 10)
+    widths = WIDTHS[millions]
     layers: list[nn.Module] = []
     for inner, outer in pairwise(widths):
         layers += [nn.Linear(inner, outer), nn.Tanh()]
     model = nn.Sequential(*layers[:-1])
     x, y = _data()
+    x = x[:, : widths[0]].contiguous()
     return model, lambda: nn.functional.cross_entropy(model(x), y)
 
 

@@ -432,7 +432,8 @@ def test_no_command_runs_what_a_declaration_names(tmp_path: Path, monkeypatch: p
     (tmp_path / "evil.py").write_text(
         "import pathlib\npathlib.Path('ran').touch()\ndef optimizer(*_, **__): raise ValueError\n"
     )
-    (tmp_path / "mine.toml").write_text(GAINED.replace("torch.optim.SGD", "evil.optimizer"))
+    simple = 'name = "mine"\nphi = "m1"\n[[momentum]]\ng = "grad"\nbeta = 0\nb = 1\n'
+    (tmp_path / "mine.toml").write_text(f'{simple}[implementation]\nname = "evil.optimizer"\n')
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for words in (
@@ -443,5 +444,5 @@ def test_no_command_runs_what_a_declaration_names(tmp_path: Path, monkeypatch: p
     ):
         run(words[0], "mine.toml", *words[1:], "--timeout", "40")
         assert not (tmp_path / "ran").exists(), words
-    run("verify", "mine.toml", "--against", "evil.optimizer", "--timeout", "20")
+    assert run("verify", "mine.toml", "--against", "evil.optimizer").returncode == 2
     assert (tmp_path / "ran").exists()  # the test of the test: who names it himself wants it

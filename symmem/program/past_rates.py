@@ -43,7 +43,7 @@ def past_rates(derivation: Derivation) -> PastRates | None:
         return None
     rated = Derivation(_with_any_rate(derivation.method), 1)
     (_, change), _ = formulas(rated)
-    line, _ = straight_formulas(rated)
+    line, _, _ = straight_formulas(rated)
     known = [each for each in (change, line) if not isinstance(each, Missing)]
     found = dict.fromkeys(chain.from_iterable(_sums(each) for each in known))
     after = [_after(each) for each in found]

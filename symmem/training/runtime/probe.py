@@ -80,19 +80,25 @@ def probe(
     Where |C| > |U|, or in most entries, a warning says so, once for an optimizer.
     """
     check_hvp(hvp)
+    for group in optimizer.param_groups:
+        check_torch_options(group, formulas)
     with torch.no_grad(), _left_alone(model, optimizer):
-        for group in optimizer.param_groups:
-            check_torch_options(group, formulas)
         parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
         processes = _processes(model, parts, hvp, process_group)
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
         loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
-        updates, corrections = _both_steps(parts, optimizer.state)
-        sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
-        regularised = _regularised(formulas, parts, loss, updates, processes)
-    found = Probed({"loss": loss, **sizes, **regularised})
+        found = Probed({"loss": loss, **_numbers(formulas, parts, loss, optimizer.state, processes)})
     warn_once(found, optimizer)
     return found
+
+
+def _numbers(
+    formulas: FirstOrder, parts: Sequence[RunningPart], loss: float, state: State, processes: OneProcess
+) -> dict[str, float]:
+    """All but the loss."""
+    updates, corrections = _both_steps(parts, state)
+    sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
+    return sizes | _regularised(formulas, parts, loss, updates, processes)
 
 
 def _processes(

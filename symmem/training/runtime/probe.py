@@ -50,12 +50,10 @@ def probe(
 ) -> Probed:
     """What the memory of a running optimizer does now, as numbers for a logger, and as one line: ``print`` it.
 
-    The optimizer is PyTorch's or the one of the runtime with memory, whose strength
-    does not matter here. The closure returns the loss and does not call backward.
-    Parameters, buffers, gradients, state and random numbers stay as they are. It costs
-    one gradient and the products of one step of Memoryless.
-    Of several processes it is for the joint batch: those of the model, where it is that
-    of DistributedDataParallel or fully_shard, else those of ``process_group``.
+    The optimizer is PyTorch's or the one of the runtime with memory, whose strength does not matter here. The closure
+    returns the loss and does not call backward. Parameters, buffers, gradients, state and random numbers stay as they
+    are. It costs one gradient and the products of one step of Memoryless. Of several processes it is for the joint
+    batch: those of the model, where it is that of DistributedDataParallel or fully_shard, else of ``process_group``.
 
     With U = lr Phi(m), the update that the optimizer would make now, and C = lr M, what
     memory has made of it to first order in lr, each over all parameters:

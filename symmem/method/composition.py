@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from math import comb
 
 from sympy import Add, Expr, Integer, Max, Min, Symbol
@@ -149,9 +149,10 @@ class Composition(Kernel):
         return self.outer.looked(lambda r: self.inner.looked(value, r, deeper), n, index)
 
     def limit_applied(self, value: Callable[[Expr], Expr]) -> Expr:
-        """The outer kernel looks i steps back, the inner one j further: ``value(i + j)``; i has an index of its own."""
-        back, further = Symbol("i"), Symbol(f"k{self.depth}")
-        inside = self.inner.limit_applied(lambda j: value(back + j)).xreplace({AGO: further})
+        """The outer kernel looks i steps back, the inner one j further: ``value(i + j)``; i and j are other indices."""
+        back = _unused(value(AGO))
+        inside = self.inner.limit_applied(lambda j: value(back + j))
+        inside = inside.xreplace({AGO: _unused(inside)})
         return self.outer.limit_applied(lambda i: inside.xreplace({back: i}))
 
     def has_one_sign(self, ranges: Ranges) -> bool:
@@ -194,3 +195,9 @@ class Composition(Kernel):
     def limit_realisation(self) -> Realisation:
         """The two limit recursions in series."""
         return in_series(self.outer.limit_realisation(), self.inner.limit_realisation())
+
+
+def _unused(expression: Expr) -> Symbol:
+    """An index that the expression has neither bound nor free, and no user may declare: ``q1``, ``q2``, ..."""
+    known = expression.atoms(Symbol)
+    return next(index for index in map(Symbol, (f"q{place}" for place in count(1))) if index not in known)

@@ -7,10 +7,12 @@ from itertools import pairwise
 import mpmath
 import pytest
 from scheduled import OPTIMIZERS, adamw, ball
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Rational, Symbol, cancel
 from truth import LOSS, LR, THETA, literal_of, number_of
 
 import symmem
+from symmem import D2L, total
+from symmem.algebra.atoms import GRAD
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import derive
 from symmem.verification import bruteforce
@@ -171,3 +173,15 @@ def test_a_constant_rate_is_another_learning_rate() -> None:
 def test_a_rate_and_its_neighbours_are_told_apart() -> None:
     methods = [derive(ball(rate)).method for rate in ("1", "0.5", "0.9**n", "min(1, (n + 1)/length)")]
     assert all(left != right for left, right in pairwise(methods))
+
+
+def test_the_modified_loss_is_that_of_the_settled_rate() -> None:
+    """``M = P grad R`` with the M of late steps; where the rate tends to 0 nothing moves, and there is no loss."""
+    lr, square = Symbol("lr"), total(GRAD**2)
+    half = derive(ball("0.5"))
+    loss, beta = half.modified_loss, Symbol("beta")
+    share = loss.potential.expand().coeff(square)
+    assert cancel(share - lr / 2 * beta / (2 * (1 - beta) ** 2)) == 0
+    assert cancel((2 * share * loss.preconditioner * D2L(GRAD) - half.limit.M) / D2L(GRAD)) == 0
+    assert isinstance(derive(ball("0.9**n")).modified_loss, Missing)
+    assert not isinstance(half.modified_loss, Missing)

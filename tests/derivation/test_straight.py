@@ -55,6 +55,7 @@ UNUSUAL = {
     "absolute, unbiased": made("m1/(m2 + eps)", "grad", "abs(grad)", UNBIASED),
     "squashed": made("m1 + eps*m2", "tanh(3*grad)", "theta/sqrt(grad**2 + eps)"),
     "two lines": made("m1/sqrt(m2 + eps)", "grad", "grad**2"),
+    "a memory of theta": made("m1 + eps*m2", "grad", "theta**2"),
 }
 
 
@@ -181,3 +182,21 @@ def test_a_memory_that_weighs_the_past_by_nothing_has_no_line() -> None:
     # A g that is linear needs no quotient.
     text = DECLARED.format(phi="m1/(m2**2 + eps)", first="grad", second="grad", b="1 - beta", c="1 - decay")
     assert symmem.derive(read_toml(text.replace("[0, 1)", "(-1, 1)"), "made")).straight.has(symmem.D2L)
+
+
+@pytest.mark.parametrize("rate", ["1/2", "(n + 2)/(2*n + 3)"])
+def test_under_a_schedule_it_is_the_expansion_to_first_order(rate: str) -> None:
+    """The past steps had their rates, and so had the line: in the limit h is h/2."""
+    factors = {"b": UNBIASED.format("beta"), "c": UNBIASED.format("decay")}
+    text = DECLARED.format(phi="m1/sqrt(m2 + eps)", first="grad", second="grad**2", **factors)
+    optimizer = read_toml(f'{text}\n[schedule]\nrate = "{rate}"\n', "made")
+    derivation, literal = symmem.derive(optimizer), literal_of(optimizer)
+    limit = derivation.limit
+    finite = derivation.straight - derivation.F - derivation.M
+    for difference in (finite, derivation.limit_straight - limit.F - limit.M):
+        sizes = []
+        for step in (Rational(1, 2**12), Rational(1, 2**13)):
+            scalars = {**literal.numbers, "n": 4, "lr": step}
+            found = evaluate(difference, scalars, {"theta": THETA}, LOSS, literal.functions)
+            sizes.append(max(map(abs, found)))
+        assert abs(mpmath.log(sizes[0] / sizes[1], 2) - 2) < 0.05

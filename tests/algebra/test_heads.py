@@ -76,6 +76,7 @@ def test_the_language_has_exactly_these_functions() -> None:
         "where",
         "prod",
         "rate",
+        *("variance_along", "variance_gradient", "noisy_hessian"),
         *("dot", "mean", "norm", "rms", "nuclear", "matmul", "transpose"),
         *("global_dot", "global_norm", "sum_tensors"),
     }

@@ -73,7 +73,9 @@ def _kept(theta: Any, memory: Any, count: int, n: Any) -> Any:
     if n is None:
         raise ValueError("the optimizer runs step by step: n is a number")
     if memory is not None and len(memory) != count:
-        raise ValueError(f"memory has {len(memory)} sums, and the optimizer keeps {count}")
+        raise ValueError(
+            f"memory has {len(memory)} sums, and the optimizer keeps {count}",
+        )
     nothing = jax.tree.map(lambda leaf: jnp.zeros([], leaf.dtype), theta)
     return (nothing,) * count if memory is None else tuple(memory)
 
@@ -156,7 +158,11 @@ def _oldest(first: Any, stop: Any, decay: Any) -> jax.Array:
     return jnp.maximum(first, stop - count)
 
 
-def _chosen(condition: Any, value: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+def _chosen(
+    condition: Any,
+    value: Callable[[], Any],
+    otherwise: Callable[[], Any],
+) -> Any:
     """One of two numbers; both are computed where the condition is traced."""
     if _is_known(condition):
         return value() if condition else otherwise()

@@ -56,21 +56,36 @@ class _Method:
         parameters: Mapping[str, Any],
     ) -> None:
         if settings.history not in ("straight", "expansion"):
-            raise ValueError(f'history = {settings.history!r} is not "straight" or "expansion"')
+            raise ValueError(
+                f'history = {settings.history!r} is not "straight" or "expansion"',
+            )
         if settings.history == "straight" and formulas.straight is None:
-            raise ValueError('there is no straight-line history here; take history="expansion"')
-        self.formulas, self.settings, self.parameters = formulas, settings, dict(parameters)
+            raise ValueError(
+                'there is no straight-line history here; take history="expansion"',
+            )
+        self.formulas, self.settings, self.parameters = (
+            formulas,
+            settings,
+            dict(parameters),
+        )
         self.functions = list(functions)
         self.past_rates = callable(settings.learning_rate) and not settings.limit
         if self.past_rates and formulas.scheduled is None:
             words = "the sums over past rates do not close here, and a schedule is not known"
-            raise ValueError(f"{words}; give a number, or limit=True for a rate that changes slowly")
+            raise ValueError(
+                f"{words}; give a number, or limit=True for a rate that changes slowly",
+            )
 
     def first_rates(self, **changed: Any) -> tuple[jax.Array, ...]:
         """The sums of the past rates before the first step."""
         return tuple(map(jnp.zeros_like, self.next_rates(None, 0, **changed)))
 
-    def next_rates(self, rates: Any, count: Any, **changed: Any) -> tuple[jax.Array, ...]:
+    def next_rates(
+        self,
+        rates: Any,
+        count: Any,
+        **changed: Any,
+    ) -> tuple[jax.Array, ...]:
         """The sums after this step; none where there is no schedule."""
         if not self.past_rates or self.formulas.scheduled is None:
             return ()
@@ -93,16 +108,22 @@ class _Method:
 
     def memoryless(self, params: Any, gradient: Any, count: Any, **changed: Any) -> Any:
         """F."""
-        opaque = [each for f in self.functions for each in [_with_derivatives(f)] * self._repeats]
+        opaque = self._opaque()
         given = {"n": self.step(count), **self.parameters, **changed}
         return self.formulas.memoryless(params, lambda _: gradient, *opaque, **given)
 
     def moved(
-        self, params: Any, gradient: Any, field: Any, count: Any, rates: tuple[Any, ...], **changed: Any
+        self,
+        params: Any,
+        gradient: Any,
+        field: Any,
+        count: Any,
+        rates: tuple[Any, ...],
+        **changed: Any,
     ) -> Any:
         """F_straight, or F + M."""
         formulas = self.formulas
-        opaque = [each for f in self.functions for each in [_with_derivatives(f)] * self._repeats]
+        opaque = self._opaque()
         products = [_with_derivatives(field)] * formulas.contractions
         given = {"n": self.step(count), **self.parameters, **changed}
         functions = formulas.correction, formulas.straight
@@ -116,21 +137,29 @@ class _Method:
         found = function(*past, params, lambda _: gradient, *products, *opaque, **given)
         if on_line:
             return found
-        return jax.tree.map(jnp.add, self.memoryless(params, gradient, count, **changed), found)
+        first = self.memoryless(params, gradient, count, **changed)
+        return jax.tree.map(jnp.add, first, found)
 
-    @property
-    def _repeats(self) -> int:
-        return self.formulas.contractions + 1
+    def _opaque(self) -> list[Any]:
+        """Every open function with its derivatives, as often as the formulas take it."""
+        found = [_with_derivatives(function) for function in self.functions]
+        return [each for each in found for _ in range(self.formulas.contractions + 1)]
 
 
-def _gradient_field(method: _Method, value_fn: Callable[..., Any]) -> Callable[..., Any]:
+def _gradient_field(
+    method: _Method,
+    value_fn: Callable[..., Any],
+) -> Callable[..., Any]:
     """The gradient of the loss as a function of params, after what stands before the optimizer."""
-    return lambda params: _passed(method.settings.before, jax.grad(value_fn)(params), params)
+    before = method.settings.before
+    return lambda params: _passed(before, jax.grad(value_fn)(params), params)
 
 
 def _passed(before: Any, updates: Any, params: Any) -> Any:
     """The gradients after a transformation that has no state."""
-    return updates if before is None else before.update(updates, before.init(params), params)[0]
+    if before is None:
+        return updates
+    return before.update(updates, before.init(params), params)[0]
 
 
 def _check_before(before: Any, params: Any) -> None:
@@ -140,10 +169,10 @@ def _check_before(before: Any, params: Any) -> None:
 
 
 def _checked(updates: Any, params: Any, value_fn: Callable[..., Any] | None) -> Any:
-    """The gradients; where they are not those of the loss, an error, and nan.
+    """The gradients; where they are not those of the loss, an error, and no number.
 
     Products with the Hessian are those of the loss: what changes the gradient has to change
-    them too. Compiled, the error is raised by a callback, and the update is nan in any case.
+    them too. Compiled, the error is raised by a callback, and the update is no number in any case.
     Gradients count as the same to the third root of the precision.
     """
     if value_fn is None:
@@ -158,12 +187,13 @@ def _checked(updates: Any, params: Any, value_fn: Callable[..., Any] | None) -> 
         _complain(wrong)
     else:
         jax.lax.cond(wrong, lambda: jax.debug.callback(_complain, wrong), lambda: None)
-    return jax.tree.map(lambda x: jnp.where(wrong, jnp.nan, x).astype(x.dtype), updates)
+    nothing = jnp.log(-1.0)
+    return jax.tree.map(lambda x: jnp.where(wrong, nothing, x).astype(x.dtype), updates)
 
 
 def _complain(wrong: Any) -> None:
     if wrong:
-        words = "the gradients are not those of value_fn, and products with the Hessian are"
+        words = "the gradients are not those of value_fn, as the Hessian products are"
         advice = "what changes them (clipping, a mean over devices) goes into before= or value_fn"
         raise ValueError(f"{words}; {advice}; check=False leaves this out")
 
@@ -189,7 +219,12 @@ def _memoryless_transformation(*given: Any) -> Any:
         return MemorylessState(jnp.zeros([], jnp.int32), method.first_rates())
 
     def update(
-        updates: Any, state: MemorylessState, params: Any = None, *, value_fn: Any = None, **extra_args: Any
+        updates: Any,
+        state: MemorylessState,
+        params: Any = None,
+        *,
+        value_fn: Any = None,
+        **extra_args: Any,
     ) -> tuple[Any, MemorylessState]:
         field = _gradient_field(method, _needed(params, value_fn))
         params, count = _array(params), state.count

@@ -32,7 +32,13 @@ class WithMemoryState(NamedTuple):
 class _WithMemory:
     """The optimizer as it runs, and strength times what its memory does."""
 
-    def __init__(self, strength: Any, target: Mapping[str, Any] | None, every: int, method: _Method) -> None:
+    def __init__(
+        self,
+        strength: Any,
+        target: Mapping[str, Any] | None,
+        every: int,
+        method: _Method,
+    ) -> None:
         self.method, self.changed, self.every = method, _target(method, target), every
         self.strength = (1.0 if self.changed else 0.0) if strength is None else strength
         if not isinstance(every, int) or every < 1:
@@ -45,7 +51,13 @@ class _WithMemory:
         given = (params, lambda _: gradient, memory, *method.functions)
         return method.formulas.with_memory(*given, n=count, **method.parameters)
 
-    def added(self, updates: Any, params: Any, value_fn: Any, state: WithMemoryState) -> Any:
+    def added(
+        self,
+        updates: Any,
+        params: Any,
+        value_fn: Any,
+        state: WithMemoryState,
+    ) -> Any:
         """strength M, or strength (M of the target - M), for all steps until the next."""
         method, count = self.method, state.count
         field = _gradient_field(method, value_fn)
@@ -53,10 +65,14 @@ class _WithMemory:
         gradient = _passed(method.settings.before, raw, params)
         own = method.moved(params, gradient, field, count, state.rates[0])
         if self.changed:  # F is the same in both
-            other = method.moved(params, gradient, field, count, state.rates[1], **self.changed)
+            rates = state.rates[1]
+            other = method.moved(params, gradient, field, count, rates, **self.changed)
             factor = -self.strength * self.every
         else:
-            other, factor = method.memoryless(params, gradient, count), self.strength * self.every
+            other, factor = (
+                method.memoryless(params, gradient, count),
+                self.strength * self.every,
+            )
         return jax.tree.map(lambda a, b: (factor * (a - b)).astype(a.dtype), own, other)
 
     def next_rates(self, rates: tuple[Any, Any], count: Any) -> tuple[Any, Any]:
@@ -65,7 +81,13 @@ class _WithMemory:
         other = method.next_rates(rates[1], count, **changed) if changed else ()
         return method.next_rates(rates[0], count), other
 
-    def direction(self, updates: Any, params: Any, value_fn: Any, state: WithMemoryState) -> Any:
+    def direction(
+        self,
+        updates: Any,
+        params: Any,
+        value_fn: Any,
+        state: WithMemoryState,
+    ) -> Any:
         """Phi(m) + strength M, and what is kept."""
         gradient = _passed(self.method.settings.before, updates, params)
         found, memory = self.run(params, gradient, state.memory, state.count)
@@ -90,17 +112,24 @@ def _with_memory_transformation(
 
     def init(params: Any) -> WithMemoryState:
         _check_before(method.settings.before, params)
-        kept = jax.eval_shape(lambda theta: optimizer.run(theta, theta, None, 0)[1], _array(params))
+        first = _array(params)
+        kept = jax.eval_shape(lambda x: optimizer.run(x, x, None, 0)[1], first)
         memory = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), kept)
         rates = method.first_rates(), method.first_rates(**changed) if changed else ()
         return WithMemoryState(jnp.zeros([], jnp.int32), memory, rates)
 
     def update(
-        updates: Any, state: WithMemoryState, params: Any = None, *, value_fn: Any = None, **extra_args: Any
+        updates: Any,
+        state: WithMemoryState,
+        params: Any = None,
+        *,
+        value_fn: Any = None,
+        **extra_args: Any,
     ) -> tuple[Any, WithMemoryState]:
         if params is None or optimizer.corrects:
             _needed(params, value_fn)
-        direction, memory = optimizer.direction(updates, _array(params), value_fn, state)
+        found = optimizer.direction(updates, _array(params), value_fn, state)
+        direction, memory = found
         rates = optimizer.next_rates(state.rates, state.count)
         news = WithMemoryState(state.count + 1, memory, rates)
         return _scaled(direction, method.factor(state.count, state.count)), news
@@ -147,8 +176,15 @@ def _probed(
         parts["straight"] = jax.tree.map(jnp.subtract, line, first)
     size = {name: h * _norm(vector) for name, vector in parts.items()}
     found = {f"{name}_norm": value for name, value in size.items()}
-    found |= {f"{name}_ratio": _ratio(size[name], size["update"]) for name in size if name != "update"}
-    pairs = list(zip(*(jax.tree.leaves(parts[name]) for name in ("update", "correction")), strict=True))
+    for name in ("correction", "straight"):
+        if name in size:
+            found[f"{name}_ratio"] = _ratio(size[name], size["update"])
+    pairs = list(
+        zip(
+            *(jax.tree.leaves(parts[name]) for name in ("update", "correction")),
+            strict=True,
+        )
+    )
     both = h * h * sum(jnp.sum(u * c) for u, c in pairs)
     found["correction_cosine"] = _ratio(both, size["update"] * size["correction"])
     outside = sum(jnp.sum(jnp.abs(c) > jnp.abs(u)) for u, c in pairs)

@@ -123,7 +123,7 @@ def claims(program: Program) -> dict[str, str]:
         "modified_loss": "The loss whose preconditioned gradient step this is.",
         "preconditioner": f"P of theta - lr * (P * gradient of modified_loss{decay}).",
         "decay": "The decay beside the preconditioned gradient.",
-        "gradient_map_loss": "The loss inside the gradient map: theta - lr * map(its gradient), less any decay.",
+        "gradient_map_loss": "The loss inside the gradient map: theta - lr * map(its gradient), less decay.",
         "running_loss": "The same from its previous value, the loss now and the last step's momentum.",
     }
 

@@ -22,6 +22,10 @@ class Probed(dict[str, float]):
     def __str__(self) -> str:
         return self.text
 
+    def __reduce__(self) -> tuple[type[dict[str, float]], tuple[dict[str, float]]]:
+        # In a checkpoint it is a plain dictionary, which torch.load reads without trusting the file.
+        return dict, (dict(self),)
+
     @property
     def is_outside(self) -> bool:
         """Whether the expansion's correction is larger than the update, as a whole or in most entries."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from sympy import Expr, S, Sum, Symbol, powsimp
+from sympy import Expr, Product, S, Sum, Symbol, powsimp
 
-from symmem.algebra.atoms import LR, PAST, STEP, is_scalar
+from symmem.algebra.atoms import LR, PAST, STEP, is_scalar, moves_with_theta
 from symmem.algebra.families import RATE
 from symmem.algebra.results import Missing
+from symmem.algebra.where import where
 from symmem.derivation.derivation import Derivation
 from symmem.method.method import Method
 from symmem.program.lowering import formulas, vector_routine
@@ -78,11 +79,16 @@ def _sums(formula: Expr) -> list[Sum]:
 
 
 def _after(total: Sum) -> Expr | None:
-    """``r (A + f(n, n) h(n))``; None where the terms do not fall by a common factor."""
+    """``r (A + f(n, n) h(n))``; None where the terms do not fall by a common factor, or are no plain numbers.
+
+    A number that moves with theta is another one after the step, and a branch or a product is a statement of its own.
+    """
     index, first, last = total.limits[0]
     if len(total.limits) > 1 or (index, first, last) != (PAST, 0, STEP - 1):
         return None
     term = total.function
+    if moves_with_theta(term) or term.has(where, Product):
+        return None
     ratio = powsimp(term.xreplace({STEP: STEP + 1}) / term)
     if ratio.has(STEP, PAST):
         return None

@@ -151,7 +151,7 @@ class SourcePrinter(Printer):
 
 def is_negative(expression: Expr) -> bool:
     """Whether a minus is written in front."""
-    return isinstance(expression, Expr) and expression.as_coeff_Mul()[0].is_negative is True
+    return expression.as_coeff_Mul()[0].is_negative is True
 
 
 def _is_small(base: Expr, exponent: Expr) -> bool:

@@ -55,8 +55,6 @@ def test_numpy(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["linear warm-up", "step decay", "nadam", "radam"])
 def test_jax_with_a_step_that_is_traced(name: str) -> None:
-    if name in ("step decay", "radam"):
-        pytest.xfail("with_memory of a b with branches is not written for JAX yet")
     jax = pytest.importorskip("jax")
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         found = executed(jax_module(derive(OPTIMIZERS[name])))

@@ -11,7 +11,7 @@ second order in xi all that an average leaves is
 
 from __future__ import annotations
 
-from sympy import Expr, Function, Integer
+from sympy import Function, Integer
 
 from symmem.algebra.head import Head, Scope
 from symmem.algebra.symbols import Kind
@@ -21,33 +21,18 @@ VARIANCE_GRADIENT = Function("variance_gradient")
 NOISY_HESSIAN = Function("noisy_hessian")
 
 
-def _transposed_along(_: tuple[Expr, ...], __: int, w: Expr) -> Expr:
-    return VARIANCE_GRADIENT(w)
-
-
-def _transposed_gradient(_: tuple[Expr, ...], __: int, w: Expr) -> Expr:
-    return VARIANCE_ALONG(w)
+def _linear(function: Function, adjoint: Function | None = None) -> Head:
+    """A linear map of a vector; without an adjoint it is symmetric."""
+    transposed = None if adjoint is None else lambda _, __, w: adjoint(w)
+    name = function.__name__
+    return Head(
+        name, function, Kind.TENSOR, Scope.MODEL, linear_from=0, degree=Integer(1), adjoint=transposed
+    )
 
 
 NOISE_HEADS = (
-    Head(
-        "variance_along",
-        VARIANCE_ALONG,
-        Kind.TENSOR,
-        Scope.MODEL,
-        linear_from=0,
-        degree=Integer(1),
-        adjoint=_transposed_along,
-    ),
-    Head(
-        "variance_gradient",
-        VARIANCE_GRADIENT,
-        Kind.TENSOR,
-        Scope.MODEL,
-        linear_from=0,
-        degree=Integer(1),
-        adjoint=_transposed_gradient,
-    ),
+    _linear(VARIANCE_ALONG, VARIANCE_GRADIENT),
+    _linear(VARIANCE_GRADIENT, VARIANCE_ALONG),
     # Symmetric: the entries H_ij Cov_ij of its matrix are.
-    Head("noisy_hessian", NOISY_HESSIAN, Kind.TENSOR, Scope.MODEL, linear_from=0, degree=Integer(1)),
+    _linear(NOISY_HESSIAN),
 )

@@ -37,6 +37,8 @@ LAG = Symbol("k0")
 """k: how long ago the variables are asked for; a sum inside has another lag."""
 Memory = Callable[[Kernel, Expr, Symbol], Expr]
 """What a kernel makes of values that depend on the lag k and, before the limit, on the step; the index of a sum."""
+Moment = Callable[[Kernel, Expr, int, Symbol], Expr]
+"""``sum_j c(j) j^i value`` for a value that does not depend on the lag: the power i, the index of a sum."""
 
 
 def changing_steps(method: Method) -> Missing | None:
@@ -56,21 +58,14 @@ def line_update(method: Method) -> Expr:
     """``F_straight`` at step n, as a function of its places; asked where :func:`changing_steps` has nothing to say."""
     tidy = method.numbers.tidy
 
-    def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
-        found, rest = [], S.Zero
-        for value, power in _by_power(seen):
-            if power is None:
-                rest += value
-                continue
-            number, vector = split_scalar(value)
-            for i in range(power + 1):
-                weight = tidy(_weighed(kernel, number, i, index))
-                found.append(comb(power, i) * LAG ** (power - i) * weight * vector)
-        if rest != 0:
-            found.append(kernel.looked(lambda r: rest.xreplace({LAG: LAG + STEP - r, STEP: r}), STEP, index))
-        return Add(*found)
+    def moment(kernel: Kernel, value: Expr, power: int, index: Symbol) -> Expr:
+        number, vector = split_scalar(value)
+        return tidy(_weighed(kernel, number, power, index)) * vector
 
-    return _on_line(method, remembered)
+    def summed(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
+        return kernel.looked(lambda r: seen.xreplace({LAG: LAG + STEP - r, STEP: r}), STEP, index)
+
+    return _on_line(method, _memory(moment, summed))
 
 
 def _weighed(kernel: Kernel, number: Expr, power: int, index: Symbol) -> Expr:
@@ -85,20 +80,30 @@ def limit_line_update(method: Method) -> Expr:
     """The same for n -> infinity."""
     tidy = method.numbers.tidy
 
-    def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
-        found, rest = [], S.Zero
-        for value, power in _by_power(seen):
-            if power is None:
-                rest += value
-                continue
-            moments = (comb(power, i) * LAG ** (power - i) * kernel.limit_moment(i) for i in range(power + 1))
-            found.append(value * Add(*map(tidy, moments)))
-        if rest != 0:
-            summed = kernel.limit_applied(lambda j: rest.xreplace({LAG: LAG + j}))
-            found.append(summed.xreplace({AGO: index}))
-        return Add(*found)
+    def moment(kernel: Kernel, value: Expr, power: int, _: Symbol) -> Expr:
+        return value * tidy(kernel.limit_moment(power))
 
-    return _on_line(method, remembered)
+    def summed(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
+        return kernel.limit_applied(lambda j: seen.xreplace({LAG: LAG + j})).xreplace({AGO: index})
+
+    return _on_line(method, _memory(moment, summed))
+
+
+def _memory(moment: Moment, summed: Memory) -> Memory:
+    """Terms with a power of the lag through the moments of the kernel, all others through its sum."""
+
+    def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
+        powers = _by_power(seen)
+        rest = Add(*(value for value, power in powers if power is None))
+        known = (
+            comb(power, i) * LAG ** (power - i) * moment(kernel, value, i, index)
+            for value, power in powers
+            if power is not None
+            for i in range(power + 1)
+        )
+        return Add(*known, summed(kernel, rest, index) if rest != 0 else S.Zero)
+
+    return remembered
 
 
 def cascade_line(method: Method) -> Expr:

@@ -1,8 +1,10 @@
-"""Fixtures of all tests, and which of them ``make quick`` leaves out."""
+"""Fixtures of all tests, which of them ``make quick`` leaves out, and what the programs of a run share."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for slow, kept in SLOW.items():
             if place.startswith(slow) and not any(word in item.name for word in kept):
                 item.add_marker(pytest.mark.slow)
+
+
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
+"""Where JAX keeps what it compiled: one folder of a run, for the workers and for the programs that they start."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What JAX compiles is compiled once in a run, however many modules and workers ask for it."""
+    if COMPILED not in os.environ:
+        config.stash[_OWN] = tempfile.mkdtemp(prefix="jax-")
+        os.environ[COMPILED] = config.stash[_OWN]
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Nothing is kept for the next run: it has to find everything itself."""
+    if _OWN in config.stash:
+        shutil.rmtree(config.stash[_OWN], ignore_errors=True)
+        del os.environ[COMPILED]
+
+
+_OWN = pytest.StashKey[str]()
 
 
 @pytest.fixture(scope="session")

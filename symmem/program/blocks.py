@@ -30,7 +30,7 @@ from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.algebra.where import where
 from symmem.derivation.step_scalars import MANY_STEPS
-from symmem.program.entrywise import entrywise
+from symmem.program.entrywise import entrywise, only_read
 from symmem.program.statements import (
     Apply,
     Assignment,
@@ -274,12 +274,12 @@ def _shape(function: str, shapes: Sequence[Shape | None]) -> Shape:
 
 
 def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ...]:
-    """The assignments with their repeated parts named first."""
+    """The assignments with their repeated parts named first; n + 1 is shorter than a name for it."""
     parts, reduced = cse([value for _, value in assignments], symbols=_stream(names.fresh), list=False)
     named = zip((name for name, _ in assignments), reduced, strict=True)
-    # n + 1 is shorter than a name for it.
     plain = {name: value for name, value in parts if isinstance(value, Add) and (value - STEP).is_Integer}
-    return tuple((name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain)
+    found = [(name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain]
+    return tuple(only_read(found, {name for name, _ in assignments}))
 
 
 def _stream(fresh: Callable[[str], Symbol]) -> Iterator[Symbol]:

@@ -150,6 +150,16 @@ def _stream(fresh: Fresh, stem: str) -> Iterator[Symbol]:
         yield fresh(stem)
 
 
+def only_read(assignments: Sequence[Assignment], wanted: set[Symbol]) -> list[Assignment]:
+    """The assignments without those that nobody reads: a part that got a name may cancel where it stood."""
+    read, kept = set(wanted), []
+    for name, value in reversed(assignments):
+        if name in read:
+            kept.append((name, value))
+            read |= value.free_symbols
+    return kept[::-1]
+
+
 def _in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
     waiting = dict(assignments)
     ordered: list[Assignment] = []

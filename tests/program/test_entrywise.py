@@ -6,7 +6,7 @@ import pytest
 from sympy import Expr, Pow, Rational, S, Symbol, expand, log, sqrt, tanh
 
 from symmem.program.blocks import Names
-from symmem.program.entrywise import entrywise, factor, hoist, roots, share
+from symmem.program.entrywise import entrywise, factor, hoist, only_read, roots, share
 from symmem.program.statements import Internal
 
 a, b = Symbol("a"), Symbol("b")
@@ -148,3 +148,10 @@ def test_functions_that_differ_in_their_coefficients_are_one() -> None:
 
     assert made(a * v + b * w**2) == made((a + b) * v + (a - b) * w**2)
     assert made(a * v + S(2) * w) != made(a * v + b * tanh(w))
+
+
+def test_what_nobody_reads_has_no_name() -> None:
+    """A chain of names behind the wanted one stays, in its order; a chain that ends nowhere goes, link by link."""
+    x, y, z, u = (Internal(name) for name in "xyzu")
+    given = [(x, a + 1), (z, a - 1), (u, z**2), (y, x * b), (v, 2 * y)]
+    assert only_read(given, {v}) == [(x, a + 1), (y, x * b), (v, 2 * y)]

@@ -6,6 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -26,6 +27,17 @@ from group_truth import (
 from sympy import Rational
 from torch import nn
 from truth import FIRST, values_of
+
+from symmem.training.runtime.probed import Probed
+
+
+def test_a_checkpoint_with_a_probe_is_read_without_trust(tmp_path: Path) -> None:
+    """As torch.load reads a file by default; and a copy is equal."""
+    found = Probed(loss=0.25, correction_ratio=1.5, share_outside=0.0)
+    torch.save({"probe": found, "step": 3}, tmp_path / "saved.pt")
+    assert torch.load(tmp_path / "saved.pt", weights_only=True) == {"probe": found, "step": 3}
+    assert copy.deepcopy(found) == found
+
 
 TINY = {"eps": Rational(1, 10**24)}
 PYTORCH = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
 from typing import Any
 
 
@@ -22,9 +23,9 @@ class Probed(dict[str, float]):
     def __str__(self) -> str:
         return self.text
 
-    def __reduce__(self) -> tuple[type[dict[str, float]], tuple[dict[str, float]]]:
-        # In a checkpoint it is a plain dictionary, which torch.load reads without trusting the file.
-        return dict, (dict(self),)
+    def __reduce__(self) -> tuple[Any, ...]:
+        # In a checkpoint it is a dictionary that torch.load reads without trusting the file: it knows this one by name.
+        return OrderedDict, (list(self.items()),)
 
     @property
     def is_outside(self) -> bool:

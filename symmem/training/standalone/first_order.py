@@ -74,7 +74,7 @@ class _Memoryless(torch.optim.Optimizer):
                 taken, zero, s = shares[id(group)], torch.zeros_like(p), signs[place]
                 vectors = [s * a * products[k][place] if a else zero for k, a in taken]
                 if _HAS_PATHS:
-                    vectors += [a * paths[row][place] if a else zero for row, a in taken]
+                    vectors += [a * paths[k][place] if a else zero for k, a in taken]
                 given = (*_widened(p, g, *vectors), *numbers[id(group)])
                 p.copy_(p - float(group["lr"]) * _UPDATES[group["history"]](*given))
         for group in {id(x): x for x, _, g in points if g is not None}.values():

@@ -109,14 +109,22 @@ class _HigherMemoryless(torch.optim.Optimizer):
 
 def _tensorwise(split: Any, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function of tensors, on flat vectors."""
-    return lambda *vectors: _flat([function(*each) for each in zip(*map(split, vectors), strict=True)])
+
+    def applied(*vectors: Tensor) -> Tensor:
+        together = zip(*map(split, vectors), strict=True)
+        return _flat([function(*tensors) for tensors in together])
+
+    return applied
 
 
 def _each_tensor(split: Any) -> Callable[..., Tensor]:
     """A function of each tensor by itself; a number stands in all its entries."""
 
     def applied(function: Any, vectors: Any, numbers: Any) -> Tensor:
-        return _tensorwise(split, lambda *x: function(torch, x, numbers).expand(x[0].shape))(*vectors)
+        def one(*x: Tensor) -> Tensor:
+            return function(torch, x, numbers).expand(x[0].shape)
+
+        return _tensorwise(split, one)(*vectors)
 
     return applied
 

@@ -37,7 +37,7 @@ _ZOO = Path(__file__).parent / "zoo"
 
 
 @record(frozen=True)
-class Entry:
+class ZooEntry:
     """One optimizer of the zoo, as a list shows it."""
 
     name: str
@@ -64,10 +64,12 @@ def names(family: str | None = None) -> tuple[str, ...]:
     return tuple(name for name, file in _places().items() if family in (None, file.parent.name))
 
 
-def entries(family: str | None = None) -> tuple[Entry, ...]:
+def entries(family: str | None = None) -> tuple[ZooEntry, ...]:
     """The zoo in its order, or one family of it."""
     tables = (tomllib.loads(text_of(name)) for name in names(family))
-    return tuple(Entry(*(table[key] for key in ("name", "family", "title", "reference"))) for table in tables)
+    return tuple(
+        ZooEntry(*(table[key] for key in ("name", "family", "title", "reference"))) for table in tables
+    )
 
 
 def text_of(name: str) -> str:

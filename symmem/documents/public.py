@@ -20,7 +20,7 @@ from symmem.documents.account import At, account_of
 from symmem.documents.columns import Style
 from symmem.documents.comparison.data import comparison_data
 from symmem.documents.comparison.entry import PARTS as COMPARED
-from symmem.documents.comparison.entry import Entry
+from symmem.documents.comparison.entry import Compared
 from symmem.documents.comparison.html import comparison_html
 from symmem.documents.comparison.latex import comparison_latex
 from symmem.documents.comparison.text import comparison_text
@@ -70,7 +70,7 @@ class Derivation(theory.Derivation):
 class Comparison:
     """Optimizers side by side: correction, sign of the implicit regularisation, modified loss."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Compared, ...]
 
     def __str__(self) -> str:
         """What the command line shows."""
@@ -111,7 +111,7 @@ def derive(declared: optimizer.Optimizer | Named, order: int = 1) -> Derivation:
 def compare(several: Sequence[theory.Derivation | optimizer.Optimizer | Named]) -> Comparison:
     """Optimizers side by side, in the limit of many steps, to first order in h."""
     derivations = [each if isinstance(each, theory.Derivation) else derive(each) for each in several]
-    return Comparison(tuple(Entry(account_of(at_slow_rate(each), parts=COMPARED)) for each in derivations))
+    return Comparison(tuple(Compared(account_of(at_slow_rate(each), parts=COMPARED)) for each in derivations))
 
 
 def _as(shown: type[Shown], record: Any) -> Shown:

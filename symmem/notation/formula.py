@@ -68,7 +68,7 @@ class Decimal(Formula):
     exponent: int = 0
 
 
-class Literal(Formula):
+class Verbatim(Formula):
     """Text of something outside the language, shown as it is."""
 
     text: str

@@ -24,7 +24,6 @@ from symmem.notation.formula import (
     Fraction,
     Gradient,
     Inner,
-    Literal,
     Norm,
     Number,
     Potential,
@@ -33,6 +32,7 @@ from symmem.notation.formula import (
     Root,
     Sum,
     Total,
+    Verbatim,
     is_bare,
     is_open,
     product,
@@ -86,7 +86,7 @@ class LatexPrinter(StatementPrinter):
                 return self._atom(name)
             case Decimal(mantissa, exponent):
                 return self._decimal(mantissa, exponent)
-            case Literal(literal):
+            case Verbatim(literal):
                 return words(literal)
             case Sum():
                 return self._sum(formula)

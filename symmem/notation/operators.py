@@ -42,7 +42,7 @@ from symmem.notation.formula import (
     Power,
     Total,
 )
-from symmem.notation.ordering import Order
+from symmem.notation.ordering import TermOrder
 from symmem.notation.symbols import Functions
 from symmem.records import record
 
@@ -54,7 +54,7 @@ _PLAIN_CALLS = (MEAN, MATMUL, TRANSPOSE, SUM_TENSORS)
 class OperatorReader(ABC):
     """Reads operators; how sums and whole expressions are read is structure.py's."""
 
-    order: Order
+    order: TermOrder
     functions: Functions
     plain: bool = False
     """Inside an operator a Hessian stays a Hessian: (nabla^2 L)^2 grad, not nabla^2 L of a gradient."""

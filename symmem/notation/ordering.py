@@ -53,7 +53,7 @@ def is_negative(term: Expr) -> bool:
 
 
 @record(frozen=True)
-class Order:
+class TermOrder:
     """`positions`: the declared order of the parameters; `indices`: the step and the bound indices."""
 
     positions: Mapping[str, int]

@@ -43,16 +43,16 @@ from symmem.notation.formula import (
     Comparison,
     Conditions,
     Formula,
-    Literal,
     Number,
     Power,
     Root,
     Sum,
     Term,
+    Verbatim,
     negated,
 )
 from symmem.notation.operators import OperatorReader
-from symmem.notation.ordering import Order, Placed, is_negative, powers
+from symmem.notation.ordering import Placed, TermOrder, is_negative, powers
 from symmem.notation.symbols import Functions, Names
 from symmem.work import checkpoint
 
@@ -70,7 +70,7 @@ def _reader(
     functions: tuple[tuple[str, tuple[str, str | None]], ...],
 ) -> _Reader:
     positions = {name: position for position, name in enumerate(names)}
-    return _Reader(Order(positions, bound | {STEP, PAST, AGO}), dict(functions))
+    return _Reader(TermOrder(positions, bound | {STEP, PAST, AGO}), dict(functions))
 
 
 def _is_complement(places: list[Placed]) -> bool:
@@ -237,7 +237,7 @@ class _Reader(OperatorReader):
             return Call(name, tuple(self.read(argument) for argument in expression.args))
         if isinstance(expression, Float):
             return decimal_formula(expression)
-        return Literal(str(expression))
+        return Verbatim(str(expression))
 
     def _condition(self, condition: Boolean) -> Formula:
         if isinstance(condition, Relational):

@@ -21,7 +21,6 @@ from symmem.notation.formula import (
     Fraction,
     Gradient,
     Inner,
-    Literal,
     Norm,
     Number,
     Potential,
@@ -30,6 +29,7 @@ from symmem.notation.formula import (
     Root,
     Sum,
     Total,
+    Verbatim,
     contains,
     ends_in_denominator,
     is_bare,
@@ -71,7 +71,7 @@ class TextPrinter:
                 return self.speller.text(name, self.glyphs)
             case Decimal(mantissa, exponent):
                 return f"{mantissa}e{exponent}" if exponent else mantissa
-            case Literal(literal):
+            case Verbatim(literal):
                 return literal
             case Sum():
                 return self._sum(formula)
@@ -190,7 +190,7 @@ class TextPrinter:
         return _around("(", self.doc(formula), ")") if enclosed else self._closed(formula)
 
     def _denominator(self, formula: Formula) -> Doc:
-        bare = isinstance(formula, (Atom, Number, Literal, Power, Root, Norm, Absolute, Call))
+        bare = isinstance(formula, (Atom, Number, Verbatim, Power, Root, Norm, Absolute, Call))
         return self.doc(formula) if bare else _around("(", self.doc(formula), ")")
 
     def _power(self, formula: Power) -> Doc:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from symmem.errors import SymmemError, quote
 from symmem.output import installation
-from symmem.output.installation import Entry, Failure, Plan
+from symmem.output.installation import Failure, OutputFile, Plan
 
 HEAD = 4000
 SHORT = 20
@@ -61,7 +61,7 @@ def write_set(
     try:
         given = {os.path.realpath(path): path for path in (*contents, *absent)}  # a link stays a link
         wanted = [_entry(path, _bytes(text)) for path, text in contents.items()]
-        gone = [Entry(os.path.realpath(path), None, 0) for path in absent]
+        gone = [OutputFile(os.path.realpath(path), None, 0) for path in absent]
         plan = Plan((*wanted, *gone), os.path.realpath(root), secrets.token_hex(16), makes_folders)
     except (OSError, ValueError):
         raise _unwritable(root, "not a path") from None
@@ -131,13 +131,13 @@ def _bytes(content: str | bytes) -> bytes:
     return content.encode("utf-8") if isinstance(content, str) else content
 
 
-def _entry(path: str, data: bytes) -> Entry:
+def _entry(path: str, data: bytes) -> OutputFile:
     """With the permissions of the file that is replaced, else those that a new file gets."""
     if os.path.exists(path):
-        return Entry(os.path.realpath(path), data, stat.S_IMODE(os.stat(path).st_mode))
+        return OutputFile(os.path.realpath(path), data, stat.S_IMODE(os.stat(path).st_mode))
     mask = os.umask(0)
     os.umask(mask)
-    return Entry(os.path.realpath(path), data, (0o777 if data[:4] in _PROGRAMS else 0o666) & ~mask)
+    return OutputFile(os.path.realpath(path), data, (0o777 if data[:4] in _PROGRAMS else 0o666) & ~mask)
 
 
 def _unwritable(path: str, reason: str) -> SymmemError:

@@ -29,7 +29,7 @@ STALE = 600.0
 END = b"all"
 
 
-class Entry(NamedTuple):
+class OutputFile(NamedTuple):
     """A file of the set, by its real path; without data it has to be absent."""
 
     path: str
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 class Plan(NamedTuple):
     """The set, the output folder that it belongs to, the random name of its staging folder."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[OutputFile, ...]
     root: str
     token: str
     makes_folders: bool
@@ -126,7 +126,7 @@ def _olds(stagings: Sequence[str]) -> list[str]:
     return [f"{staging}/old-{position}" for position, staging in enumerate(stagings)]
 
 
-def _stage(entry: Entry, place: str) -> None:
+def _stage(entry: OutputFile, place: str) -> None:
     if entry.data is None:
         return
     if os.path.isdir(entry.path):
@@ -241,7 +241,9 @@ def receive(stream: BinaryIO) -> Plan | None:
         entries, root, token, makes_folders = json.loads(stream.read(int(stream.readline())))
     except ValueError:
         return None
-    read = [Entry(path, None if size is None else stream.read(size), mode) for path, mode, size in entries]
+    read = [
+        OutputFile(path, None if size is None else stream.read(size), mode) for path, mode, size in entries
+    ]
     return Plan(tuple(read), root, token, makes_folders) if stream.read() == END else None
 
 

@@ -33,16 +33,16 @@ from symmem.derivation.step_scalars import MANY_STEPS
 from symmem.program.entrywise import entrywise, only_read
 from symmem.program.statements import (
     Apply,
+    Assign,
     Assignment,
     Branch,
-    Call,
     Choice,
     Contract,
+    Evaluate,
     Internal,
     Loop,
     OfTensor,
     Potential,
-    Scalars,
     Statement,
     Total,
 )
@@ -100,7 +100,7 @@ class Block:
     def statements(self) -> tuple[Statement, ...]:
         """The statements so far; the scalars that need no other statement come first, with shared parts."""
         early = _shared(self._early, self._names)
-        return ((Scalars(early),) if early else ()) + tuple(self._statements)
+        return ((Assign(early),) if early else ()) + tuple(self._statements)
 
     def finish(self, expression: Expr) -> Symbol:
         """The name of a vector expression; the last statement computes it, so that it can be written in place."""
@@ -109,7 +109,7 @@ class Block:
     def finish_scalar(self, expression: Expr) -> Symbol:
         """The expression as the last scalar of the block; its name."""
         result = self._names.fresh("c")
-        self._statements.append(Scalars(((result, self.entrywise(expression)),)))
+        self._statements.append(Assign(((result, self.entrywise(expression)),)))
         return result
 
     def entrywise(self, expression: Expr) -> Expr:
@@ -142,7 +142,7 @@ class Block:
             return self._add(Potential(result, self._names.potentials[potential[0]], arguments[0]))
         if is_contraction(expression):
             return self._add(Contract(self._names.fresh_vector("h"), arguments))
-        return self._add(Call(self._names.fresh_vector("k"), expression.func.__name__, arguments))
+        return self._add(Evaluate(self._names.fresh_vector("k"), expression.func.__name__, arguments))
 
     def _of_tensor(self, expression: Expr) -> Symbol:
         head = HEADS.of(expression)
@@ -186,7 +186,7 @@ class Block:
             owner._local.add(result)
             if expression.free_symbols & owner._late:
                 owner._late.add(result)
-                owner._statements.append(Scalars(((result, expression),)))
+                owner._statements.append(Assign(((result, expression),)))
             else:
                 owner._early.append((result, expression))
         return owner._known[expression]
@@ -258,7 +258,7 @@ class Block:
         return block
 
     def _add(
-        self, statement: Apply | Contract | Call | Potential | OfTensor | Total | Loop | Choice
+        self, statement: Apply | Contract | Evaluate | Potential | OfTensor | Total | Loop | Choice
     ) -> Symbol:
         self._statements.append(statement)
         self._local.add(statement.result)

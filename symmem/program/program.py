@@ -21,13 +21,13 @@ from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
     Apply,
+    Assign,
     Assignment,
-    Call,
     Choice,
     Contract,
+    Evaluate,
     Loop,
     OfTensor,
-    Scalars,
     Statement,
     Total,
     assigns,
@@ -90,7 +90,7 @@ class Routine:
 
 def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
     for statement in statements:
-        if isinstance(statement, (Contract, Call)):
+        if isinstance(statement, (Contract, Evaluate)):
             yield Need.LIKE
         elif isinstance(statement, OfTensor):
             yield Need[statement.function.upper()]
@@ -98,7 +98,7 @@ def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
             yield Need.SHAPED
         elif isinstance(statement, Total):
             yield Need.TOTAL
-        elif isinstance(statement, Scalars):
+        elif isinstance(statement, Assign):
             yield from _of_numbers(value for _, value in statement.assignments)
         elif isinstance(statement, Loop):
             yield from _of_loop(statement)
@@ -122,7 +122,7 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
         yield from _of_numbers((loop.decay,))
     if loop.is_formula:
         yield Need.STEPS
-        bodies = (statement for statement in loop.body if isinstance(statement, Scalars))
+        bodies = (statement for statement in loop.body if isinstance(statement, Assign))
         yield from needs_of_ranges([pair for body in bodies for pair in body.assignments], loop.index)
         return
     if not loop.is_scalar:

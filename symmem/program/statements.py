@@ -2,10 +2,10 @@
 
 Every name is assigned once, and read after it is assigned.
 
-    Scalars    numbers: functions of the parameters, of n and of lr
+    Assign     numbers: functions of the parameters, of n and of lr
     Apply      an entrywise function over vectors
     Contract   a derivative tensor of the loss with vectors in it: D2L(v) is one Hessian-vector product
-    Call       an opaque vector function, or its derivative along vectors
+    Evaluate   an opaque vector function, or its derivative along vectors
     Potential  the number whose gradient an opaque function is
     OfTensor   a function of a whole tensor, or its derivative along vectors: dot, polar, matmul, ...
     Total      the sum of the entries of a vector
@@ -47,7 +47,7 @@ class Entrywise:
 
 
 @dataclass(frozen=True)
-class Scalars:
+class Assign:
     """Numbers, each computed from those before it."""
 
     assignments: tuple[Assignment, ...]
@@ -74,7 +74,7 @@ class Contract:
 
 
 @dataclass(frozen=True)
-class Call:
+class Evaluate:
     """``result = function(arguments)``: an opaque function ``gradK`` or its derivative ``gradK_jvp``."""
 
     result: Symbol
@@ -137,7 +137,7 @@ class Loop:
         return (
             self.is_scalar
             and not self.is_product
-            and all(isinstance(statement, Scalars) for statement in self.body)
+            and all(isinstance(statement, Assign) for statement in self.body)
         )
 
 
@@ -164,18 +164,18 @@ class Choice:
         return self.value, self.otherwise
 
 
-Statement = Scalars | Apply | Contract | Call | Potential | OfTensor | Total | Loop | Choice
+Statement = Assign | Apply | Contract | Evaluate | Potential | OfTensor | Total | Loop | Choice
 
 
 def reads(statement: Statement) -> frozenset[Symbol]:
     """Every symbol that the statement reads, from outside and, in a loop, from its own body."""
-    if isinstance(statement, Scalars):
+    if isinstance(statement, Assign):
         return frozenset[Symbol]().union(*(value.free_symbols for _, value in statement.assignments))
     if isinstance(statement, Apply):
         return frozenset((*statement.function.vectors, *statement.function.scalars))
     if isinstance(statement, Contract):
         return frozenset(statement.directions)
-    if isinstance(statement, Call):
+    if isinstance(statement, Evaluate):
         return frozenset(statement.arguments)
     if isinstance(statement, Potential):
         return frozenset({statement.argument})
@@ -193,7 +193,7 @@ def reads(statement: Statement) -> frozenset[Symbol]:
 
 def assigns(statement: Statement) -> frozenset[Symbol]:
     """Every symbol that the statement assigns; a loop also its index, and what its body assigns."""
-    if isinstance(statement, Scalars):
+    if isinstance(statement, Assign):
         return frozenset(name for name, _ in statement.assignments)
     if isinstance(statement, Loop):
         return frozenset[Symbol]({statement.result, statement.index}).union(*map(assigns, statement.body))

@@ -18,14 +18,14 @@ Step: TypeAlias = Callable[[Any, int, mpf], Any]
 
 
 @dataclass(frozen=True)
-class Order:
+class ErrorOrder:
     """The slope of log error against log step size, and the root mean square residual of the fit."""
 
     slope: float
     residual: float
 
 
-def fit_order(step_sizes: Sequence[Number], errors: Sequence[Number]) -> Order:
+def fit_order(step_sizes: Sequence[Number], errors: Sequence[Number]) -> ErrorOrder:
     """Least squares of ``log error = slope * log h + constant``."""
     if len(step_sizes) != len(errors) or len(set(step_sizes)) < 2:
         raise VerificationError("an order needs an error for each of at least two different step sizes")
@@ -38,7 +38,7 @@ def fit_order(step_sizes: Sequence[Number], errors: Sequence[Number]) -> Order:
         (a - mean_x) ** 2 for a in x
     )
     squares = [(b - mean_y - slope * (a - mean_x)) ** 2 for a, b in zip(x, y, strict=True)]
-    return Order(float(slope), float(mpmath.sqrt(mpmath.fsum(squares) / len(squares))))
+    return ErrorOrder(float(slope), float(mpmath.sqrt(mpmath.fsum(squares) / len(squares))))
 
 
 def global_error(
@@ -71,6 +71,6 @@ def global_error(
         return worst
 
 
-def measured_order(error: Callable[[Number], Number], step_sizes: Sequence[Number]) -> Order:
+def measured_order(error: Callable[[Number], Number], step_sizes: Sequence[Number]) -> ErrorOrder:
     """The order of an error that is a function of the step size."""
     return fit_order(step_sizes, [error(lr) for lr in step_sizes])

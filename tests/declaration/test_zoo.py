@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 from sympy import Expr, Function, Integer, Rational, Symbol, sqrt
 
-from symmem.declaration.catalogue import FAMILIES, FIRST, Entry, entries, names, text_of
+from symmem.declaration.catalogue import FAMILIES, FIRST, ZooEntry, entries, names, text_of
 from symmem.declaration.loading import load, source_text
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.errors import DeclarationError
@@ -78,7 +78,7 @@ def test_the_index_is_the_table_in_its_order() -> None:
     first = [(entry.name, entry.title) for entry in entries() if entry.name in FIRST]
     assert first == [row[:2] for row in TABLE]
     assert tuple(row[0] for row in TABLE) == FIRST
-    assert entries()[0] == Entry("gd", "momentum", "GD", "Cauchy 1847")
+    assert entries()[0] == ZooEntry("gd", "momentum", "GD", "Cauchy 1847")
     assert all(entry.reference for entry in entries())
     assert [entry.name for entry in entries()] == [*names()]
     assert [name for family in FAMILIES for name in names(family)] == [*names()]

@@ -13,7 +13,7 @@ from truth import FIRST, LOSS, THETA, literal_of, load
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
-from symmem.verification.error_orders import Order, global_error, measured_order
+from symmem.verification.error_orders import ErrorOrder, global_error, measured_order
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 
@@ -34,7 +34,7 @@ def stepper(parts: Callable[[int], Expr], literal: Literal) -> Callable[..., lis
 
 def order_of(
     literal: Literal, parts: Callable[[int], Expr], shift: Expr | None = None, skip: float = 0.0
-) -> Order:
+) -> ErrorOrder:
     def error(lr: object) -> object:
         start = list(THETA)
         if shift is not None:

@@ -17,7 +17,7 @@ from command import REPOSITORY, run
 import symmem
 from symmem.errors import SymmemError
 from symmem.output import files, installation
-from symmem.output.installation import Entry, Failure, Plan
+from symmem.output.installation import Failure, OutputFile, Plan
 from symmem.output.scratch import scratch_folder, sweep
 from symmem.targets.c.layout import c_files
 from symmem.targets.torch.pieces import runtime_files
@@ -26,7 +26,7 @@ OURS = "% Written by symmem 0.0.1 for a test.\n"
 
 
 def plan(folder: Path, *names: str) -> Plan:
-    entries = tuple(Entry(str(folder / name), f"new {name}".encode(), 0o644) for name in names)
+    entries = tuple(OutputFile(str(folder / name), f"new {name}".encode(), 0o644) for name in names)
     return Plan(entries, str(folder), "0" * 32, makes_folders=True)
 
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_plan_that_is_not_whole_is_none(folder: Path) -> None:
-    whole = plan(folder, "a", "b")._replace(entries=(*plan(folder, "a").entries, Entry("x", None, 0)))
+    whole = plan(folder, "a", "b")._replace(entries=(*plan(folder, "a").entries, OutputFile("x", None, 0)))
     sent = installation.send(whole)
     assert installation.receive(io.BytesIO(sent)) == whole
     for length in range(len(sent)):

@@ -24,7 +24,7 @@ from symmem.method.reading import method_of
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
 from symmem.program.program import Need, Program, Routine, Variants
-from symmem.program.statements import Call, Contract, Internal, Loop, Scalars
+from symmem.program.statements import Assign, Contract, Evaluate, Internal, Loop
 
 TIGHT = mpf(10) ** -40
 ROUNDED = mpf(10) ** -14
@@ -112,7 +112,7 @@ def test_products_that_the_caller_gives(name: str, n: int | None) -> None:
         )
     routines = [each for variants in made.routines.values() for each in variants.existing]
     assert not any(
-        isinstance(statement, (Contract, Call)) for each in routines for statement in each.statements
+        isinstance(statement, (Contract, Evaluate)) for each in routines for statement in each.statements
     )
 
 
@@ -226,4 +226,4 @@ def test_sums_inside_sums() -> None:
 def test_variants_that_are_one() -> None:
     routine = number_routine(x + 1)
     assert Variants.always(routine).existing == (routine,)
-    assert isinstance(routine.statements[-1], Scalars)
+    assert isinstance(routine.statements[-1], Assign)

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol, lambdify
 
 from symmem.algebra.atoms import THETA
 from symmem.program.program import Routine
-from symmem.program.statements import Apply, Call, Contract, Entrywise, Loop, Scalars, Statement, Total
+from symmem.program.statements import Apply, Assign, Contract, Entrywise, Evaluate, Loop, Statement, Total
 
 Vector = tuple[mpf, ...]
 Value = mpf | Vector
@@ -41,7 +41,7 @@ class Interpreter:
 
     def _block(self, statements: Iterable[Statement], values: dict[Symbol, Value]) -> None:
         for statement in statements:
-            if isinstance(statement, Scalars):
+            if isinstance(statement, Assign):
                 for name, expression in statement.assignments:
                     assert name not in values, f"{name} is assigned twice"
                     values[name] = number(expression, values)
@@ -57,7 +57,7 @@ class Interpreter:
         if isinstance(statement, Contract):
             assert self._contract is not None
             return self._contract(values[THETA], *(values[each] for each in statement.directions))
-        if isinstance(statement, Call):
+        if isinstance(statement, Evaluate):
             return self._functions[statement.function](*(values[each] for each in statement.arguments))
         assert isinstance(statement, Loop)
         return self._sum(statement, values)

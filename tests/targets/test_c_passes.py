@@ -32,7 +32,7 @@ from symmem.algebra.results import Missing
 from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.lowering import vector_routine
 from symmem.program.products import lower_products, product_symbol
-from symmem.program.statements import Apply, Internal, Loop, Scalars, Statement
+from symmem.program.statements import Apply, Assign, Internal, Loop, Statement
 from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import wrapped
 from symmem.targets.c.launches import FORMS, Parts, directions, products
@@ -50,7 +50,7 @@ def run(statements: tuple[Statement, ...], values: dict[Symbol, float]) -> dict[
     """The statements, entry by entry, by an interpreter that knows nothing of C."""
     values = dict(values)
     for statement in statements:
-        if isinstance(statement, Scalars):
+        if isinstance(statement, Assign):
             for name, value in statement.assignments:
                 values[name] = number(value, values)
         elif isinstance(statement, Apply):

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from symmem import __version__
-from symmem.documents.comparison.entry import Entry
+from symmem.documents.comparison.entry import Compared
 from symmem.documents.json_form import SCHEMA, expression_data, loss_data, map_loss_data
 from symmem.documents.latex_spelling import LatexSpelling
 
 
-def comparison_data(entries: Sequence[Entry]) -> dict[str, Any]:
+def comparison_data(entries: Sequence[Compared]) -> dict[str, Any]:
     """``sign_holds`` is "everywhere" or "at the defaults"."""
     return {"schema": SCHEMA, "symmem": __version__, "optimizers": [_entry(entry) for entry in entries]}
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: Compared) -> dict[str, Any]:
     spelling = LatexSpelling.of(entry.account.optimizer)
     holds = None if entry.sign is None else "at the defaults" if entry.depends else "everywhere"
     return {

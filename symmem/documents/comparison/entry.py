@@ -32,7 +32,7 @@ DEPENDS = "at the default parameters, on which it depends"
 
 
 @record(frozen=True)
-class Entry:
+class Compared:
     """One optimizer of a comparison: what is shown of its account."""
 
     account: Account

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symmem import __version__
-from symmem.documents.comparison.entry import DEPENDS, Entry
+from symmem.documents.comparison.entry import DEPENDS, Compared
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.macros import FILE
@@ -13,7 +13,7 @@ from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
 
-def comparison_latex(entries: Sequence[Entry], width: float = TEXT_WIDTH) -> str:
+def comparison_latex(entries: Sequence[Compared], width: float = TEXT_WIDTH) -> str:
     """The comparison as a LaTeX table, in a text so wide, in ems."""
     titles = [typeset(entry.title) for entry in entries]
     room = width - max(0.55 * len(title) for title in titles) - 6
@@ -30,18 +30,18 @@ def comparison_latex(entries: Sequence[Entry], width: float = TEXT_WIDTH) -> str
     return render("latex/comparison.tex.jinja", values)
 
 
-def _row(entry: Entry, room: float) -> dict[str, str]:
+def _row(entry: Compared, room: float) -> dict[str, str]:
     writer = Writer.of(entry.account.optimizer)
     return {"sign": _sign(entry), "cell": _cell(entry, writer, room), "note": writer.sentence(entry.note)}
 
 
-def _sign(entry: Entry) -> str:
+def _sign(entry: Compared) -> str:
     if entry.sign is None:
         return ""
     return f"${'-0+'[entry.sign + 1]}{'^{*}' if entry.depends else ''}$"
 
 
-def _cell(entry: Entry, writer: Writer, room: float) -> str:
+def _cell(entry: Compared, writer: Writer, room: float) -> str:
     if not entry.formulas:
         return ""
     lefts = [writer.piece(left) for left, _ in entry.formulas]

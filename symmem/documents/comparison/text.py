@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symmem.documents.columns import Style, columns, filled, wrapped
-from symmem.documents.comparison.entry import DEPENDS, RATED, SENSE, Entry
+from symmem.documents.comparison.entry import DEPENDS, RATED, SENSE, Compared
 from symmem.documents.text_writer import TextWriter
 from symmem.notation.glyphs import ASCII, UNICODE
 
 
-def comparison_text(entries: Sequence[Entry], style: Style) -> str:
+def comparison_text(entries: Sequence[Compared], style: Style) -> str:
     """The comparison for a terminal."""
     minus = (UNICODE if style.unicode else ASCII).minus
     names = [style.plain(entry.title) for entry in entries]
@@ -34,14 +34,14 @@ def comparison_text(entries: Sequence[Entry], style: Style) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _mark(entry: Entry, minus: str) -> str:
+def _mark(entry: Compared, minus: str) -> str:
     """The sign, with a star where it depends on the parameters."""
     if entry.sign is None:
         return ""
     return (minus, "0", "+")[entry.sign + 1] + ("*" if entry.depends else "")
 
 
-def _cell(entry: Entry, indent: int, style: Style) -> list[str]:
+def _cell(entry: Compared, indent: int, style: Style) -> list[str]:
     writer, blank = TextWriter.of(entry.account.optimizer, style), " " * indent
     labels = [writer.flat(left) for left, _ in entry.formulas]
     width = max(map(columns, labels), default=0)

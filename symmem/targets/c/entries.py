@@ -14,7 +14,7 @@ from functools import cached_property
 from sympy import Expr, Pow, S, Symbol
 
 from symmem.program.scope import Scope
-from symmem.program.statements import Apply, Choice, Entrywise, Internal, Loop, Scalars, Statement
+from symmem.program.statements import Apply, Assign, Choice, Entrywise, Internal, Loop, Statement
 from symmem.targets.c.numbers import INDENT, OWN_NAMES, WIDTH, NumberWriter, declared, indented
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import CPrinter, Precision
@@ -93,7 +93,7 @@ class PassWriter:
     def _block(self, statements: Sequence[Statement]) -> list[str]:
         lines: list[str] = []
         for statement in statements:
-            if isinstance(statement, Scalars):
+            if isinstance(statement, Assign):
                 lines += self._numbers.assignments(statement.assignments)
             elif isinstance(statement, Apply):
                 lines.append(self._declared(statement.result))

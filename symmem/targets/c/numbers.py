@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
-from symmem.program.statements import Assignment, Choice, Loop, Scalars, Statement
+from symmem.program.statements import Assign, Assignment, Choice, Loop, Statement
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import EXTENDED, NUMBER, CPrinter, Precision
 from symmem.targets.printing import SourcePrinter, fitted, part_names
@@ -36,7 +36,7 @@ class NumberWriter:
         """The lines of these statements, loops over past steps included."""
         lines: list[str] = []
         for statement in statements:
-            if isinstance(statement, Scalars):
+            if isinstance(statement, Assign):
                 lines += self.assignments(statement.assignments)
             elif isinstance(statement, Choice):
                 lines += self._choice(statement)

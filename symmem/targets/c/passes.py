@@ -16,7 +16,7 @@ from sympy import Symbol
 
 from symmem.algebra.atoms import GRAD, THETA
 from symmem.program.program import Routine
-from symmem.program.statements import Apply, Choice, Internal, Loop, Scalars, Statement, assigns, reads
+from symmem.program.statements import Apply, Assign, Choice, Internal, Loop, Statement, assigns, reads
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Pass:
     ``vectors`` and from ``numbers``, by its last statement.
     """
 
-    before: tuple[Scalars | Loop | Choice, ...]
+    before: tuple[Assign | Loop | Choice, ...]
     inside: tuple[Apply | Loop, ...]
     vectors: tuple[Symbol, ...]
     numbers: tuple[Symbol, ...]
@@ -47,14 +47,12 @@ class Pass:
 
 def pass_of(routine: Routine) -> Pass:
     """The pass of an entrywise routine."""
-    inside, before = list[Apply | Loop](), list[Scalars | Loop | Choice]()
+    inside, before = list[Apply | Loop](), list[Assign | Loop | Choice]()
     for statement in routine.statements:
         if isinstance(statement, Apply) or (isinstance(statement, Loop) and not statement.is_scalar):
             inside.append(statement)
         else:
-            assert isinstance(statement, (Scalars, Loop, Choice)), (
-                "a routine with given products is entrywise"
-            )
+            assert isinstance(statement, (Assign, Loop, Choice)), "a routine with given products is entrywise"
             before.append(statement)
     own = frozenset[Symbol]().union(*map(assigns, inside))
     given = frozenset[Symbol]().union(*map(reads, inside)) - own

@@ -15,9 +15,9 @@ from sympy import Symbol
 from symmem.program.program import Routine
 from symmem.program.statements import (
     Apply,
+    Assign,
     Entrywise,
     Internal,
-    Scalars,
     Statement,
     Total,
     assigns,
@@ -64,14 +64,14 @@ def _needed(statements: Iterable[Statement], last: Statement) -> tuple[Statement
     """The statements that ``last`` is made of, and it; numbers that nobody reads are left out."""
     wanted, kept = set(reads(last)), [last]
     for statement in reversed(list(statements)):
-        if isinstance(statement, Scalars):
+        if isinstance(statement, Assign):
             pairs = []
             for name, value in reversed(statement.assignments):
                 if name in wanted:
                     pairs.append((name, value))
                     wanted |= value.free_symbols
             if pairs:
-                kept.append(Scalars(tuple(reversed(pairs))))
+                kept.append(Assign(tuple(reversed(pairs))))
         elif assigns(statement) & wanted:
             kept.append(statement)
             wanted |= reads(statement)

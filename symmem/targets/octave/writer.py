@@ -8,13 +8,13 @@ from symmem.algebra.results import Missing
 from symmem.program.program import Routine, Variants
 from symmem.program.statements import (
     Apply,
+    Assign,
     Assignment,
-    Call,
     Choice,
     Contract,
+    Evaluate,
     Loop,
     Potential,
-    Scalars,
     Statement,
     Total,
 )
@@ -50,7 +50,7 @@ class OctaveWriter:
         return [line for statement in statements for line in self._statement(statement)]
 
     def _statement(self, statement: Statement) -> list[str]:
-        if isinstance(statement, Scalars):
+        if isinstance(statement, Assign):
             return self._assigned(statement.assignments, self._numbers)
         if isinstance(statement, Loop):
             return self._loop(statement)
@@ -68,7 +68,7 @@ class OctaveWriter:
         if isinstance(statement, Potential):
             function = self._names.argument(statement.function)
             return [f"{result} = {function}({self._names.name(statement.argument)});"]
-        assert isinstance(statement, Call)
+        assert isinstance(statement, Evaluate)
         arguments = ", ".join(self._names.name(each) for each in statement.arguments)
         return [f"{result} = like(theta, {self._names.argument(statement.function)}({arguments}));"]
 

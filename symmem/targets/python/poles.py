@@ -14,7 +14,7 @@ from symmem.algebra.signs import Sign, sign_of
 from symmem.declaration.interval import Interval
 from symmem.program.decay_functions import Complete, Shortfall
 from symmem.program.program import Program, Routine
-from symmem.program.statements import Scalars
+from symmem.program.statements import Assign
 
 EXPANSION = ("memoryless", "correction", "step")
 """They share their check; the straight line may divide by what they do not."""
@@ -40,7 +40,7 @@ def _divisors(routine: Routine) -> Iterator[Expr]:
     """The factors below the line, in terms of the parameters and n."""
     values: dict[Symbol, Expr] = {}
     for statement in routine.statements:
-        for name, value in statement.assignments if isinstance(statement, Scalars) else ():
+        for name, value in statement.assignments if isinstance(statement, Assign) else ():
             values[name] = value.xreplace(values)
             for power in values[name].atoms(Pow):
                 if power.exp.could_extract_minus_sign():

@@ -19,15 +19,15 @@ from symmem.program.ranges import split_ranges
 from symmem.program.scope import Scope
 from symmem.program.statements import (
     Apply,
+    Assign,
     Assignment,
-    Call,
     Choice,
     Contract,
     Entrywise,
+    Evaluate,
     Loop,
     OfTensor,
     Potential,
-    Scalars,
     Statement,
     Total,
 )
@@ -90,7 +90,7 @@ class PythonWriter:
         if isinstance(last, Apply):
             arguments = [*self._application(last, role), *(["out"] if out else [])]
             return [*lines, *self.call("return ", "_entrywise", arguments)]
-        assert isinstance(last, Scalars)
+        assert isinstance(last, Assign)
         *earlier, (name, value) = last.assignments
         return [
             *lines,
@@ -149,7 +149,7 @@ class PythonWriter:
         return lines
 
     def _statement(self, statement: Statement, roles: Mapping[Symbol, str]) -> list[str]:
-        if isinstance(statement, Scalars):
+        if isinstance(statement, Assign):
             return self._assignments(statement.assignments, self._scalars)
         if isinstance(statement, Choice):
             return self.choice(statement)
@@ -163,7 +163,7 @@ class PythonWriter:
         if isinstance(statement, Contract):
             contraction = "hvp" if len(statement.directions) == 1 else f"d{len(statement.directions) + 1}"
             return [f"{target}_like(theta, {contraction}(theta, {self._list(statement.directions)}))"]
-        if isinstance(statement, Call):
+        if isinstance(statement, Evaluate):
             return [f"{target}_like(theta, {statement.function}({self._list(statement.arguments)}))"]
         if isinstance(statement, Potential):
             return [f"{target}{statement.function}({self._name(statement.argument)})"]
@@ -184,7 +184,7 @@ class PythonWriter:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
         bounds, result = ", ".join(self.bounds(loop)), self._name(loop.result)
         if loop.is_formula:
-            bodies = [statement for statement in loop.body if isinstance(statement, Scalars)]
+            bodies = [statement for statement in loop.body if isinstance(statement, Assign)]
             inner = self.ranges([pair for body in bodies for pair in body.assignments], loop.index)
             return [
                 f"{self._name(loop.index)} = _steps({bounds})",
@@ -274,7 +274,7 @@ def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
             roles |= dict.fromkeys(statement.directions, "direction")
         elif isinstance(statement, OfTensor):
             roles |= dict.fromkeys(statement.vectors, "argument")
-        elif isinstance(statement, Call):
+        elif isinstance(statement, Evaluate):
             roles |= dict.fromkeys(statement.arguments, "argument")
         elif isinstance(statement, Total):
             roles[statement.vector] = "density"
@@ -288,4 +288,4 @@ def _skeleton(routine: Routine) -> tuple[Statement, ...]:
 
 def _leading(routine: Routine) -> tuple[Assignment, ...]:
     first = routine.statements[0]
-    return first.assignments if isinstance(first, Scalars) and len(routine.statements) > 1 else ()
+    return first.assignments if isinstance(first, Assign) and len(routine.statements) > 1 else ()

@@ -18,7 +18,7 @@ from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
 from symmem.program.shortfalls import without_cancellation
 from symmem.program.stable_sums import stabilised
-from symmem.program.statements import Assignment, Scalars
+from symmem.program.statements import Assign, Assignment
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
 from symmem.targets.python.surfaces import suffixes
 from symmem.targets.torch.inlining import InliningWriter
@@ -142,7 +142,7 @@ class FunctionWriter:
         return self._writer.number(value)
 
     def _note(self, assignments: Sequence[Assignment]) -> None:
-        self.needs |= Routine((Scalars(tuple(assignments)),), STEP).needs
+        self.needs |= Routine((Assign(tuple(assignments)),), STEP).needs
 
 
 def is_stepwise(scalars: Iterable[StepScalar]) -> bool:

@@ -12,11 +12,11 @@ from symmem.program.program import Routine, Variants
 from symmem.program.scope import Scope
 from symmem.program.statements import (
     Apply,
+    Assign,
     Assignment,
     Entrywise,
     Loop,
     OfTensor,
-    Scalars,
     Statement,
     Total,
     reads,
@@ -55,7 +55,7 @@ class InliningWriter(PythonWriter):
         """Statements, and ``return`` of the value, a new tensor; ``out`` is where the caller wants it."""
         self._locals = {}
         *before, last = routine.statements
-        if isinstance(last, Scalars):
+        if isinstance(last, Assign):
             *earlier, (_, number) = last.assignments
             printer = PythonPrinter(self._dialects.scalars, names=self.scope.name)
             lines = returned(number, printer, part_names(), _ROOM)
@@ -184,7 +184,7 @@ class InliningWriter(PythonWriter):
 def _opened(routine: Routine) -> tuple[tuple[Assignment, ...], tuple[Statement, ...]] | None:
     """The numbers that open a routine, and the other statements."""
     first, *rest = routine.statements
-    return (first.assignments, tuple(rest)) if isinstance(first, Scalars) and rest else None
+    return (first.assignments, tuple(rest)) if isinstance(first, Assign) and rest else None
 
 
 def _is_uniform(statement: OfTensor) -> bool:

@@ -87,12 +87,12 @@ class Kernels:
         """The version of symmem that wrote the library."""
         return str(self.symbol("version")().decode())
 
-    def call(self, theta: Vector, n: int | None, *parameters: float) -> Call:
+    def call(self, theta: Vector, n: int | None, *parameters: float) -> CheckedCall:
         """A call at theta and step n; the limit is None."""
-        return Call(self, theta, n, parameters)
+        return CheckedCall(self, theta, n, parameters)
 
 
-class Call:
+class CheckedCall:
     """theta and the parameters of a call, checked, and vectors that are like theta."""
 
     def __init__(self, kernels: Kernels, theta: Vector, n: int | None, parameters: Sequence[float]) -> None:

@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": ("build", "build"),
     "compare": ("compare", "compare"),
     "same": ("same", "same"),
+    "scaling": ("scaling", "scaling"),
     "verify": ("verify", "verify"),
 }
 """Name of the command: its module here, and its name there."""

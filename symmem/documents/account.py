@@ -22,6 +22,7 @@ from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.scheduled import stopped
 from symmem.derivation.second_order import second_coefficient
 from symmem.derivation.steps import steps
+from symmem.derivation.stochastic import StochasticEquation, stochastic_equation
 from symmem.derivation.straight import bound_sentence, is_expansion, keeps_bounds
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.parts import (
@@ -71,6 +72,7 @@ class Account:
     start: StartShift | Missing | None = None
     quadratic: Quadratic | None = None
     noise: MeanOverBatches | None = None
+    stochastic: StochasticEquation | None = None
     assumptions: tuple[Assumption, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     unknown: tuple[Unknown, ...] = ()
@@ -111,6 +113,7 @@ def account_of(
         start=when(Part.START, lambda: _start(derivation)),
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
         noise=None if sampling is None else _noise(derivation, sampling, at),
+        stochastic=None if sampling is None else _stochastic(derivation, sampling, at),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
         conclusions=when(Part.ASSUMPTIONS, lambda: derivation.conclusions) or (),
         unknown=when(Part.ASSUMPTIONS, lambda: derivation.unknown) or (),
@@ -130,6 +133,14 @@ def _noise(derivation: Derivation, sampling: Sampling, at: At) -> MeanOverBatche
     if isinstance(found, Missing) and at == "n":
         found = mean_over_batches(derivation.method, sampling, "limit")
     return _demanded(found)
+
+
+def _stochastic(derivation: Derivation, sampling: Sampling, at: At) -> StochasticEquation | None:
+    """After many steps of batches that are drawn anew."""
+    if sampling.batches is not None or isinstance(at, int):
+        return None
+    found = stochastic_equation(derivation.method)
+    return None if isinstance(found, Missing) else found
 
 
 def _demanded(result: Result | Missing) -> Result:

@@ -13,6 +13,7 @@ from symmem.algebra.results import Missing
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.mean_over_batches import MeanOverBatches
 from symmem.derivation.quadratic import Quadratic
+from symmem.derivation.stochastic import StochasticEquation
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
@@ -75,7 +76,7 @@ def json_data(account: Account) -> dict[str, Any]:
     if account.schedule is not None:
         data["schedule"] = _schedule(account.schedule, spelling)
     if account.noise is not None:
-        data["noise"] = _noise(account.noise, spelling)
+        data["noise"] = _noise(account.noise, account.stochastic, spelling)
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)
     return data
@@ -174,8 +175,10 @@ def _schedule(found: Schedule, spelling: LatexSpelling) -> dict[str, Any]:
     }
 
 
-def _noise(found: MeanOverBatches, spelling: LatexSpelling) -> dict[str, Any]:
-    """What the noise of mini-batches adds: to the frozen update, through memory, and over one epoch."""
+def _noise(
+    found: MeanOverBatches, stochastic: StochasticEquation | None, spelling: LatexSpelling
+) -> dict[str, Any]:
+    """What the noise of mini-batches adds: to the frozen update, through memory, over one epoch, as diffusion."""
     pairs, epoch, batches = found.pairs, found.epoch, found.sampling.batches
     return {
         "replacement": batches is None,
@@ -184,6 +187,7 @@ def _noise(found: MeanOverBatches, spelling: LatexSpelling) -> dict[str, Any]:
         "correction": expression_data(found.memory, spelling),
         "pairs": pairs
         and {"equal": _one(pairs.equal, spelling), "different": _one(pairs.different, spelling)},
+        "diffusion": stochastic and expression_data(stochastic.diffusion, spelling),
         "epoch": epoch and {"variance": _one(epoch.variance, spelling), "shift": _one(epoch.shift, spelling)},
     }
 

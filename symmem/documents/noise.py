@@ -1,4 +1,4 @@
-"""What mini-batches add, as sections: the mean over their draw, and one epoch of them."""
+"""What mini-batches add, as sections: the mean over their draw, one epoch of them, the stochastic equation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,34 @@ from symmem.algebra.results import Missing
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.epoch import Epoch
 from symmem.derivation.mean_over_batches import MeanOverBatches
+from symmem.derivation.stochastic import StochasticEquation
 from symmem.documents.account import Account
+from symmem.documents.parts import ModifiedEquation
 from symmem.documents.prose import Prose, bracketed_step, missing_prose
 from symmem.documents.section import Section, equations
 from symmem.method.sampling import Sampling
-from symmem.notation.formula import Atom, Call, Derivative, Formula, Number, Power
-from symmem.notation.statement import Applied, Equality, Indexed, Iterate, Letter, Word, times
+from symmem.notation.formula import (
+    Atom,
+    Call,
+    Derivative,
+    Formula,
+    Number,
+    Power,
+    Root,
+    Sum,
+    Term,
+)
+from symmem.notation.statement import (
+    Applied,
+    Equality,
+    Indexed,
+    Iterate,
+    Letter,
+    Velocity,
+    Word,
+    series,
+    times,
+)
 
 XI, W, SMALL_V = Atom("xi"), Atom("w"), Atom("v")
 F, M = Letter("F"), Letter("M")
@@ -28,7 +50,10 @@ def noise_sections(account: Account) -> tuple[Section, ...]:
     noise = account.noise
     if noise is None:
         return ()
-    return (_mean_section(noise), *(() if noise.epoch is None else (_epoch_section(noise.epoch),)))
+    more = [] if noise.epoch is None else [_epoch_section(noise.epoch)]
+    if account.stochastic is not None and isinstance(account.modified_equation, ModifiedEquation):
+        more.append(_stochastic_section(account.stochastic, len(account.modified_equation.coefficients)))
+    return (_mean_section(noise), *more)
 
 
 def _mean_section(noise: MeanOverBatches) -> Section:
@@ -116,3 +141,23 @@ def _epoch_section(found: Epoch) -> Section:
         " varies with the order of the batches.",
     )
     return Section("One epoch", lead, equations(*rows), tuple(notes))
+
+
+def _terms(formula: Formula) -> tuple[Term, ...]:
+    return formula.terms if isinstance(formula, Sum) else (Term(False, formula),)
+
+
+def _stochastic_section(found: StochasticEquation, count: int) -> Section:
+    noise = times(Root(Atom("lr")), Letter("J"), W)
+    drift = () if found.drift == 0 else (Term(True, F_NOISE),)
+    whole = Sum((*_terms(series("G", range(count))), *drift, Term(False, noise)))
+    lead: Prose = (
+        "After many steps the iterates follow, in law, ", Equality(Velocity(), whole), ", where ", W,
+        " is white noise with the covariance of ", XI, ", in the sense of Ito.",
+    )  # fmt: skip
+    rows: list[tuple[Formula, Expr]] = [(Letter("J"), found.diffusion)]
+    if found.drift == 0:
+        return Section("Stochastic equation", lead, equations(*rows), ())
+    left_out: Prose = (F_NOISE, " is that of many steps; terms of the order of ", times(Atom("lr"), Atom("variance")),
+                       " are left out.")  # fmt: skip
+    return Section("Stochastic equation", lead, equations(*rows), (left_out,))

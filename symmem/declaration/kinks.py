@@ -13,6 +13,16 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"sign": ("x",), "abs": ("x",), "max": ("x", "y"), "min": ("x", "y"), "clip": ("x", "lo", "hi")}
 )
 """The functions that can be smoothed, and what their formulas know."""
+EXAMPLES: Mapping[str, str] = MappingProxyType(
+    {
+        "sign": "x/sqrt(x**2 + delta)",
+        "abs": "sqrt(x**2 + delta)",
+        "max": "(x + y + sqrt((x - y)**2 + delta))/2",
+        "min": "(x + y - sqrt((x - y)**2 + delta))/2",
+        "clip": "(lo + hi + sqrt((x - lo)**2 + delta) - sqrt((x - hi)**2 + delta))/2",
+    }
+)
+"""A smooth formula for each, with a parameter delta > 0."""
 ONLY_SMOOTHED = ("max", "min", "clip")
 """Those that phi and g have only with a smooth formula; to SymPy they are undefined functions there."""
 

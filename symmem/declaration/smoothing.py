@@ -12,7 +12,7 @@ from types import MappingProxyType
 from sympy import Abs, Expr, Max, Min, Symbol, sign
 from sympy.core.function import AppliedUndef
 
-from symmem.declaration.kinks import ARGUMENTS, ONLY_SMOOTHED
+from symmem.declaration.kinks import ARGUMENTS, EXAMPLES, ONLY_SMOOTHED
 from symmem.declaration.names import suggestion
 from symmem.declaration.parser import called_names, parse
 from symmem.declaration.substitution import plain
@@ -52,6 +52,11 @@ class Smooth:
     def call(self) -> str:
         """The function as it is called: ``clip(x, lo, hi)``."""
         return f"{self.function}({', '.join(ARGUMENTS[self.function])})"
+
+    @property
+    def example(self) -> str:
+        """A smooth formula for this function, with a parameter delta > 0."""
+        return EXAMPLES[self.function]
 
     def at(self, arguments: Iterable[Expr]) -> Expr:
         """The formula of these arguments."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from sympy import Function, Symbol, sign, sqrt, symbols
+from sympy import Abs, Function, Max, Min, Symbol, sign, sqrt, symbols
 
 import symmem
 from symmem import Optimizer
+from symmem.declaration.kinks import EXAMPLES
+from symmem.declaration.smoothing import Smooth
 from symmem.declaration.toml import read_toml
 from symmem.errors import DeclarationError
 from symmem.method.reading import method_of
@@ -94,6 +96,22 @@ def test_values_and_the_report() -> None:
     assert "max(m" in shown
 
 
+@pytest.mark.parametrize("formula", ["tanh(x/delta)", "x*abs(x)**2/delta", "x/(1 + abs(x)**3) + tan(x)"])
+def test_what_has_two_derivatives_is_taken(formula: str) -> None:
+    read_toml(FORM.replace("x/sqrt(x**2 + delta)", formula, 1))
+
+
+@pytest.mark.parametrize("function", EXAMPLES)
+def test_the_formula_that_is_advised_is_smooth_and_near(function: str) -> None:
+    """With delta -> 0 it is the function itself, at numbers of its arguments."""
+    x, y, lo, hi = symbols("x y lo hi")
+    exact = {"sign": sign(x), "abs": Abs(x), "max": Max(x, y), "min": Min(x, y), "clip": Min(Max(x, lo), hi)}
+    formula = Smooth(function, EXAMPLES[function]).formula
+    for values in ((0.7, -0.2, -0.5, 0.3), (-0.9, 0.4, -0.5, 0.3), (0.1, 0.2, -0.5, 0.3)):
+        given = dict(zip((x, y, lo, hi), values, strict=True))
+        assert abs((formula - exact[function]).subs({**given, delta: 1e-14})) < 1e-6
+
+
 def test_in_python() -> None:
     signum = Optimizer(
         name="signum", phi="sign(m1)", momentum=[{"g": "grad", "beta": "beta", "b": "1 - beta"}],
@@ -109,6 +127,23 @@ WRONG = [
     ('"x/sqrt(x**2 + delta)"', '"y"', "smooth: sign: the formula has no x"),
     ('"x/sqrt(x**2 + delta)"', '"x/sqrt(x**2 + dleta)"', "smooth: sign: unknown symbol 'dleta'"),
     ('"x/sqrt(x**2 + delta)"', "1", "smooth: sign: 1 is not a formula"),
+    *(
+        ('"x/sqrt(x**2 + delta)"', f'"{formula} + 0*delta"', "smooth: sign: the formula has a kink")
+        for formula in (
+            "sign(x)",
+            "x/sqrt(x**2)",
+            "x/abs(x)",
+            "sign(x - delta)",
+            "x/(abs(x) + delta)",
+            "log(x)",
+        )
+    ),
+    ("(x + y + sqrt((x - y)**2 + delta))/2", "(x + y + abs(x - y))/2", "smooth: max: the formula has a kink"),
+    (
+        "(x + y + sqrt((x - y)**2 + delta))/2",
+        "x + y + ((x - y)**2)**(3/4)",
+        "smooth: max: the formula has a kink",
+    ),
     ("sign(m1)", "m1", "smooth: sign: neither phi nor a g has sign"),
     ('max = "(x', '# max = "(x', "phi: column 12: max is not known"),
     ('min = "(x', '# min = "(x', "momentum 2: g: column 1: min is not known"),

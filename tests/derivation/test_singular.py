@@ -19,6 +19,9 @@ from symmem.documents import json_form
 from symmem.documents.account import account_of
 from symmem.documents.paper import section
 from symmem.errors import DeclarationError, DerivationError, SymmemError
+from symmem.targets.jax.module import TARGET as JAX
+from symmem.targets.numpy.module import TARGET as NUMPY
+from symmem.targets.python.copied import copied
 from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss
 from symmem.verification.vectors import VerificationError
@@ -56,7 +59,7 @@ NOTHING = {
 }
 BAD = re.compile(r"(?<![A-Za-z_])(nan|zoo|-?oo|NaN|infty)(?![A-Za-z_])")
 """As SymPy, the terminal and LaTeX write them; the end of a sum, and n -> infinity in words, are no values."""
-ENDS = ((", oo))", ""), (r"n \to \infty", ""), (r"^{\infty}", ""), (r"^{(\infty)}", ""), (r"^{\\infty}", ""))
+ENDS = (", oo))", r"n \to \infty", r"^{\infty}", r"^{(\infty)}", r"^{\\infty}")
 TARGETS = ("numpy", "torch", "jax", "octave", "json")
 
 
@@ -80,9 +83,13 @@ def outputs(optimizer: Optimizer, targets: tuple[str, ...]) -> Iterator[str]:
             yield str(refusal)
 
 
+FIXED = tuple(part for each in (*JAX.helpers, *NUMPY.helpers) for part in copied(each.file, each.always))
+"""Code that is the same for every optimizer, whatever its formulas are: JAX refuses a wrong gradient with a NaN."""
+
+
 def assert_no_infinity(text: str) -> None:
-    for end, nothing in ENDS:
-        text = text.replace(end, nothing)
+    for end in (*ENDS, *FIXED):
+        text = text.replace(end, "")
     found = [line for line in text.splitlines() if BAD.search(line)]
     assert not found, found[:3]
 

@@ -382,6 +382,7 @@ def test_a_form_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     path.write_text(text)
     build([probe.derivation(str(path), 1)], str(tmp_path / "built"))
     found = module(tmp_path / "built", "growing")
-    with pytest.raises(ValueError, match="no known limit"):
+    with pytest.raises(ValueError, match="no known limit") as caught:
         found.memoryless(np.ones(3), np.sin)
+    assert str(caught.value).count("growing") == 1
     assert np.isfinite(found.memoryless(np.ones(3), np.sin, n=2)).all()

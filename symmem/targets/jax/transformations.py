@@ -187,8 +187,7 @@ def _checked(updates: Any, params: Any, value_fn: Callable[..., Any] | None) -> 
         _complain(wrong)
     else:
         jax.lax.cond(wrong, lambda: jax.debug.callback(_complain, wrong), lambda: None)
-    nothing = jnp.log(-1.0)
-    return jax.tree.map(lambda x: jnp.where(wrong, nothing, x).astype(x.dtype), updates)
+    return jax.tree.map(lambda x: jnp.where(wrong, jnp.nan, x).astype(x.dtype), updates)
 
 
 def _complain(wrong: Any) -> None:

@@ -34,8 +34,8 @@ def octave_file(derivation: Derivation) -> str:
     program = lower(derivation)
     if program.of_tensors:
         raise DerivationError(
-            f"{program.optimizer.name}: {', '.join(program.of_tensors)} joins the entries of a tensor, and the Octave "
-            "target has no such function; take numpy, torch or jax"
+            f"{program.optimizer.name}: a function of a whole tensor (dot, norm, mean, polar and their kin), and the "
+            "Octave target has entrywise functions alone; take numpy, torch or jax"
         )
     names = Names(program)
     writer = OctaveWriter(names)

@@ -234,4 +234,4 @@ class CheckedCall:
         pointers, params = map(pointer, vectors), ctypes.byref(self._params)
         status = kernels.symbol(f"{function}_{self._suffix}")(*pointers, size, self._n, *rates, params)
         if status != 0:
-            raise ValueError(f"{kernels.name}: {kernels.symbol('message')(status).decode()}")
+            raise ValueError(kernels.symbol("message")(status).decode())

@@ -89,9 +89,10 @@ class _Stable:
             found: list[Expr] = [way for way in ways if way is not None]
             if found:
                 return min(found, key=lambda sum_: sum_.count_ops())
-            single = self._added(self._by_mark(pieces), exact=True)
-            if single is not None:
-                return single
+            for parts in (self._by_mark(pieces), self._of_each_mark(pieces)):
+                single = self._added(parts, exact=True)
+                if single is not None:
+                    return single
             self.unproven.append(scalar)
             for parts in (apart, whole):
                 sum_ = self._added(parts, exact=False)
@@ -120,15 +121,23 @@ class _Stable:
 
     def _by_mark(self, pieces: list[Quotient]) -> list[Quotient]:
         """Every piece, once for each product of marks in its numerator."""
-        found = []
+        return [part for piece in pieces for part in self._split_by_mark(piece).values()]
+
+    def _of_each_mark(self, pieces: list[Quotient]) -> list[Quotient]:
+        """All pieces with the same product of marks as one: where a sum over the past has several denominators."""
+        found: dict[tuple[int, ...], Quotient] = {}
         for piece in pieces:
-            rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-            for exponents, coefficient in piece.numerator.to_dict().items():
-                kept = tuple(0 if p in self._positions else e for p, e in enumerate(exponents))
-                rows.setdefault(tuple(exponents[p] for p in self._positions), {})[kept] = coefficient
-            field = self.numbers.field.rationals
-            found += [quotient(field.polynomial(row), piece.denominator) for row in rows.values()]
-        return found
+            for key, part in self._split_by_mark(piece).items():
+                found[key] = found[key] + part if key in found else part
+        return [part for part in found.values() if not part.is_zero()]
+
+    def _split_by_mark(self, piece: Quotient) -> dict[tuple[int, ...], Quotient]:
+        rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+        for exponents, coefficient in piece.numerator.to_dict().items():
+            kept = tuple(0 if p in self._positions else e for p, e in enumerate(exponents))
+            rows.setdefault(tuple(exponents[p] for p in self._positions), {})[kept] = coefficient
+        field = self.numbers.field.rationals
+        return {key: quotient(field.polynomial(row), piece.denominator) for key, row in rows.items()}
 
     def _added(self, parts: list[Quotient], *, exact: bool) -> Expr | None:
         written = [_written(part, self.numbers, exact=exact) for part in parts]
@@ -170,12 +179,14 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
     if not element.depends_on(field.positions(STEP)):
         return written(element, field)
     plain, element = _without_plain(field, element)
+    # A factor without n, as a difference of parameters, has the sign it has: the sum beside it keeps its digits.
+    factor, numerator = _split(field, element.numerator)
     fixed, moving = _split(field, element.denominator)
-    above = _sums(field, element.numerator, fixed, exact=exact)
+    above = _sums(field, numerator, fixed, exact=exact)
     below = _sums(field, moving, one.numerator, exact=exact)
     if above is None or below is None:
         return None
-    front, parts = one, [numbers.write(plain)]
+    front, parts = quotient(factor, one.numerator), [numbers.write(plain)]
     for terms, power in (*above, *((terms, -power) for terms, power in below)):
         content, rest = _with_content(terms, numbers)
         front = front * content**power

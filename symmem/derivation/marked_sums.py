@@ -9,13 +9,14 @@ from dataclasses import replace
 
 from sympy import Add, Dummy, Expr, S, Symbol
 
-from symmem.algebra.atoms import LR, PAST, STEP
+from symmem.algebra.atoms import LR, PAST, STEP, split_scalar, terms_of
 from symmem.algebra.grouping import group
+from symmem.algebra.passes import distribute
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.correction import contributions, finite_correction
 from symmem.derivation.gains import at_frozen_point
-from symmem.derivation.history import past_terms, sum_over_past
-from symmem.derivation.second_order import second_coefficient
+from symmem.derivation.history import EARLIER, past_terms, sum_over_past
+from symmem.derivation.second_order import PastSteps, second_coefficient_of
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -37,9 +38,26 @@ class MarkedSums:
 
 
 def marked_sums(method: Method, order: int) -> MarkedSums:
-    """``M^(n)`` to the order, 1 or 2; marks are in its first order alone."""
+    """``M^(n)`` to the order, 1 or 2."""
     first = marked_correction(method)
-    return first if order == 1 else replace(first, M=first.M + LR**2 * second_coefficient(method))
+    return first if order == 1 else _with_second(merged(method), first)
+
+
+def _with_second(method: Method, first: MarkedSums) -> MarkedSums:
+    """``M^(n)`` to order 2: S, the two parts of U, and Q have marks, and so have the gains in F^(s) and in R(s)."""
+    kinds = (Dummy("mark"), Dummy("mark"), Dummy("mark"), Dummy("mark"))
+    own, update = _marked_update(method, list(kinds))
+    rest, later = _marked_update(replace(method, numbers=own.numbers), [])
+    field = rest.numbers.field
+    known = replace(field, constants=tuple(dict.fromkeys((*field.constants, *first.marks))))
+    numbers = replace(rest.numbers, field=known)
+    before = first.M.xreplace({STEP: PAST, PAST: EARLIER}) / LR
+    # A vector that does not depend on s stays whole, as in history.past_terms.
+    whole = [PAST not in split_scalar(each)[1].free_symbols for each in (update, later)]
+    terms = [(e,) if w else terms_of(distribute(e)) for e, w in zip((update, later), whole, strict=True)]
+    past = PastSteps(*terms, method.rate_at(PAST) * before, numbers, kinds)
+    second = second_coefficient_of(replace(method, numbers=numbers), past)
+    return MarkedSums(first.M + LR**2 * second, numbers, (*first.marks, *own.marks, *rest.marks))
 
 
 def marked_correction(method: Method) -> MarkedSums:

@@ -24,26 +24,58 @@ from symmem.algebra.sums import definite_sum
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales, settled_rate
-from symmem.derivation.history import EARLIER, past_sum, past_terms, sum_over_past
+from symmem.derivation.history import EARLIER, past_terms, sum_over_past
 from symmem.method.merging import merged
 from symmem.method.method import Method
+from symmem.records import record
 
 _SLOTS = (slot(0), slot(1))
 
 
+@record(frozen=True)
+class PastSteps:
+    """The updates of past steps as a method has them, or with marks (:mod:`.marked_sums`).
+
+    update, later   ``rate(s) F^(s)`` as terms: where it stands by itself, and in R(s)
+    first           ``rate(s) F_1^(s)``
+    numbers         the field of the scalars
+    marks           of S, of the two parts of U, and of Q; ones where nothing is marked
+    """
+
+    update: tuple[Expr, ...]
+    later: tuple[Expr, ...]
+    first: Expr
+    numbers: Scalars
+    marks: tuple[Expr, Expr, Expr, Expr] = (S.One,) * 4
+
+
+def past_steps(method: Method) -> PastSteps:
+    """Those of the method, without marks."""
+    terms = past_terms(method)
+    return PastSteps(terms, terms, method.rate_at(PAST) * _first_coefficient(method), method.numbers)
+
+
 def second_coefficient(method: Method) -> Expr:
     """``F_2^(n)`` for symbolic n: closed where its sums close, with explicit finite sums elsewhere."""
-    method, scalars = merged(method), method.numbers
+    one = merged(method)
+    return second_coefficient_of(one, past_steps(one))
+
+
+def second_coefficient_of(method: Method, past: PastSteps) -> Expr:
+    """The same for a merged method and its past."""
+    scalars, (of_s, of_first, of_drift, of_curvature) = past.numbers, past.marks
     changes: dict[Symbol, Expr] = {}
     second: dict[Symbol, Expr] = {}
-    inner = _drift(method)
+    moved = derivative(Add(*past.update), along(_partial_sum(past.later, PAST, STEP, scalars)))
+    inner = of_first * past.first + of_drift * moved
     for channel, scale in zip(method.channels, scales(method), strict=True):
         shape = channel.kernel.remembered.shape
         if not shape.has_memory or derivative(channel.g, along(_SLOTS[0])) == 0:
             continue
         drift = sum_over_past(inner, shape, scalars)
-        curvature = sum_over_past(_curvature(channel.g, method), shape, scalars)
-        changes[channel.symbol] = scale * derivative(channel.g, along(past_sum(method, shape)))
+        curvature = of_curvature * sum_over_past(_curvature(channel.g, past), shape, scalars)
+        line = of_s * sum_over_past(Add(*past.update), shape, scalars)
+        changes[channel.symbol] = scale * derivative(channel.g, along(line))
         second[channel.symbol] = scale * (derivative(channel.g, along(drift)) + curvature / 2)
     parts = [derivative(method.phi, {symbol: value}) for symbol, value in second.items()]
     for first, one in changes.items():
@@ -65,7 +97,7 @@ def second_shift(method: Method) -> Expr:
     settled, rate = settled_rate(method), method.rate_at(PAST)
     limit, first = settled * series.memoryless(0), settled**2 * series.memoryless(1)
     past = rate * frozen_update(method, gains(method)).xreplace({STEP: PAST})
-    before = _partial_sum(method, Integer(0), PAST)
+    before = _partial_sum(past_terms(method), Integer(0), PAST, scalars)
     summand = [
         first,
         -rate * _first_coefficient(method),
@@ -111,37 +143,28 @@ def _first_coefficient(method: Method) -> Expr:
     return (finite_correction(method) / LR).xreplace({STEP: PAST, PAST: EARLIER})
 
 
-def _drift(method: Method) -> Expr:
-    """``rate(s) (F_1^(s) + DF^(s)[R(s)])``."""
-    past = frozen_update(method, gains(method)).xreplace({STEP: PAST})
-    rest = _partial_sum(method, PAST, STEP)
-    return method.rate_at(PAST) * (_first_coefficient(method) + derivative(past, along(rest)))
-
-
-def _curvature(g: Expr, method: Method) -> Expr:
+def _curvature(g: Expr, past: PastSteps) -> Expr:
     """``D2g[F^(s), 2 R(s) - F^(s)]``."""
     bend = derivative(derivative(g, along(_SLOTS[0])), along(_SLOTS[1]))
     if bend == 0:
         return S.Zero
-    scalars = method.numbers
-    steps = past_terms(method)
-    if all(PAST not in step.free_symbols for step in steps):
+    if all(PAST not in step.free_symbols for step in past.update):
         # R(s) = (n - s) F, and F stays whole: its curvature is one contraction, not one for every pair of terms.
-        whole = Add(*steps)
+        whole = Add(*past.update)
         return (2 * (STEP - PAST) - 1) * bend.xreplace({_SLOTS[0]: whole, _SLOTS[1]: whole})
-    past, rest = Add(*steps), _partial_sum(method, PAST, STEP)
+    scalars, own = past.numbers, Add(*past.later)
+    rest = 2 * _partial_sum(past.later, PAST, STEP, scalars) - own
     parts = []
-    for left in terms_of(distribute(collect(past, scalars))):
-        for right in terms_of(distribute(collect(2 * rest - past, scalars))):
+    for left in terms_of(distribute(collect(Add(*past.update), scalars))):
+        for right in terms_of(distribute(collect(rest, scalars))):
             parts.append(collect(bend.xreplace({_SLOTS[0]: left, _SLOTS[1]: right}), scalars))
     return Add(*parts)
 
 
-def _partial_sum(method: Method, lower: Expr, upper: Expr) -> Expr:
-    """``sum_{r=lower..upper-1} F^(r)``: term by term in closed form where that exists."""
-    scalars = method.numbers
+def _partial_sum(terms: tuple[Expr, ...], lower: Expr, upper: Expr, scalars: Scalars) -> Expr:
+    """``sum_{r=lower..upper-1}`` of the terms: one by one in closed form where that exists."""
     parts = []
-    for term in past_terms(method):
+    for term in terms:
         scalar, vector = split_scalar(term)
         closed = None if PAST in vector.free_symbols else _between(scalar, lower, upper, scalars)
         if closed is None:

@@ -70,8 +70,9 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
         factor = bounds(expression.function, ranges)
         bounded = factor.is_nonnegative and bool(factor.upper <= 1)
         return Interval(S.Zero, S.One) if bounded else NONNEGATIVE if factor.is_nonnegative else REALS
-    if head.is_additive or head.binds:
-        inner = bounds(expression.args[0], ranges)
+    if head.name == "dot" or head.is_additive or head.binds:
+        summand = Mul(*expression.args) if head.name == "dot" else expression.args[0]
+        inner = bounds(summand, ranges)
         if inner.is_nonnegative:
             return NONNEGATIVE
         return -NONNEGATIVE if (-inner).is_nonnegative else REALS

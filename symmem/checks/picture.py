@@ -35,13 +35,19 @@ def draw(found: Verification, path: str) -> None:
         _over_rates(left, each, colours[each.direction])
         if each.counted == "a fixed time":
             _over_steps(right, each, colours[each.direction])
-    left.set(xlabel="h", ylabel="largest difference", title="Error over h", xscale="log", yscale="log")
+    left.set(
+        xlabel="h",
+        ylabel="largest difference",
+        title="Error over h",
+        xscale=_scale(left),
+        yscale=_scale(left),
+    )
     right.set(
         xlabel="step",
         ylabel="largest difference",
         title=f"Error over steps, h = {found.orders[0].rates[-1]:.2g}",
     )
-    right.set_yscale("log")
+    right.set_yscale(_scale(right))
     for axes in (left, right):
         axes.grid(visible=True, which="both", alpha=0.25)
         axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
@@ -58,6 +64,11 @@ def _pyplot() -> Any:
     """Without a display."""
     import_module("matplotlib").use("Agg")
     return import_module("matplotlib.pyplot")
+
+
+def _scale(axes: Any) -> str:
+    """Logarithmic; where all is exact there are no errors, and matplotlib has no logarithm of nothing."""
+    return "log" if any(len(line.get_xdata()) for line in axes.lines) else "linear"
 
 
 def _over_rates(axes: Any, each: Errors, colour: str) -> None:

@@ -14,9 +14,9 @@ from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.correction import contributions, finite_correction
-from symmem.derivation.gains import at_frozen_point
+from symmem.derivation.gains import at_frozen_point, is_steady
 from symmem.derivation.history import EARLIER, past_terms, sum_over_past
-from symmem.derivation.second_order import PastSteps, second_coefficient_of
+from symmem.derivation.second_order import PastSteps, second_coefficient, second_coefficient_of
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -38,9 +38,17 @@ class MarkedSums:
 
 
 def marked_sums(method: Method, order: int) -> MarkedSums:
-    """``M^(n)`` to the order, 1 or 2."""
-    first = marked_correction(method)
-    return first if order == 1 else _with_second(merged(method), first)
+    """``M^(n)`` to the order, 1 or 2.
+
+    At order 2 there are marks where F does not depend on the step, or one decay is all there is: elsewhere a sum over
+    two decays has no path of one sign, and the search for it is long.
+    """
+    first, one = marked_correction(method), merged(method)
+    if order == 1:
+        return first
+    if is_steady(one) or len(one.numbers.field.bases) < 2:
+        return _with_second(one, first)
+    return replace(first, M=first.M + LR**2 * second_coefficient(method))
 
 
 def _with_second(method: Method, first: MarkedSums) -> MarkedSums:

@@ -282,3 +282,12 @@ def test_an_expression_may_have_a_range_of_its_own() -> None:
 def test_reals_say_nothing() -> None:
     assert bounds(free, {}) == REALS
     assert sign_of(free, {}) is None
+
+
+def test_a_dot_of_a_vector_with_itself_is_not_negative() -> None:
+    """So that 1/(dot(x, x) + 1) has no singular place to warn of; a dot of two vectors has either sign."""
+    dot = Function("dot")
+    assert bounds(dot(grad, grad), RANGES) == NONNEGATIVE
+    assert is_nonzero(dot(grad, grad) + 1, RANGES)
+    assert bounds(dot(grad, theta), RANGES) == REALS
+    assert not is_nonzero(dot(grad, grad), RANGES)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from command import output, run
@@ -14,7 +16,8 @@ import symmem
 from symmem import lr
 from symmem.checks.against import program_of
 from symmem.checks.claims import claims, random_points, value_of
-from symmem.checks.orders import directions, error_orders
+from symmem.checks.orders import Errors, directions, error_orders
+from symmem.checks.picture import draw
 from symmem.checks.verify import DIMENSION, literal_of, verify
 from symmem.checks.verify_text import verification_text
 from symmem.derivation.derivation import Derivation, MemorylessIteration, derive
@@ -153,6 +156,15 @@ def test_where_a_program_of_a_file_parts(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"they part at step 3, in matrix 0 at [0, 0]" in done.stdout
     assert b"1 of 17 claims fail." in done.stdout
+
+
+def test_a_picture_where_all_is_exact(tmp_path: Path) -> None:
+    """Gradient descent has no errors over h, and none or some over steps: both are drawn."""
+    for path in ((0.0, 0.0, 0.0), (0.0, 1e-30, 2e-30)):
+        exact = Errors("a fixed time", "straight", 2, (0.1, 0.05), (0.0, 0.0), None, path)
+        given: Any = SimpleNamespace(orders=(exact,), optimizer=load("gd"))
+        draw(given, str(tmp_path / "exact.svg"))
+        assert "exact" in (tmp_path / "exact.svg").read_text(encoding="utf-8")
 
 
 def test_verify_on_the_command_line(tmp_path: Path) -> None:

@@ -304,6 +304,36 @@ def test_limits(name: str, order: int) -> None:
         assert abs(found - value) <= CLOSE * value + TINY, (b1, b2)
 
 
+APART = {
+    ("rmsprop-debiased", 2): "beta",
+    ("qhm", 2): "beta",
+    ("triple-momentum", 1): "beta",
+    ("adamd", 1): "beta2",
+}
+"""Entries whose sums have other signs or factors: digits are kept where each sum stands by itself."""
+
+
+@pytest.mark.parametrize(("name", "order"), APART)
+def test_sums_of_several_signs(name: str, order: int) -> None:
+    derived = symmem.derive(name, order)
+    assert not lower(derived).loses_digits
+    made = module(TARGETS["numpy"].source(derived)).correction
+    values = {each.name: float(each.default) for each in derived.optimizer.parameters}
+    formula = derived.M.replace(Function("D3L"), lambda *_: Rational(1, 3))
+    while formula.has(Function("D2L")):
+        formula = formula.replace(Function("D2L"), lambda v: v)
+    ones = {Symbol(each): Rational(1) for each in ("grad", "theta", "lr")}
+    exact = lambdify([Symbol("n"), *map(Symbol, values)], formula.xreplace(ones), "mpmath")
+    higher = [lambda x, u, v: 0 * u + 1 / 3] * (order - 1)
+    for n in (0, 1, 2, 3, 17, 1000, 10**6):
+        for decay in (0.3, 0.8, 0.999, NEAR):
+            given = {**values, APART[name, order]: decay}
+            with mpmath.workdps(DIGITS):
+                value = exact(mpf(n), *map(mpf, given.values()))
+            found = made(np.ones(1), lambda x: x, lambda x, v: v, *higher, n=n, lr=1.0, **given)
+            assert abs(float(found[0]) - value) <= CLOSE * abs(value) + TINY, (n, decay)
+
+
 def test_what_may_lose_digits_says_so() -> None:
     """Two decays at second order keep closed forms; one decay, and first order, do not."""
     for name, order, expected in [("two-sums", 2, True), ("two-sums", 1, False), ("heavy-ball", 2, False)]:

@@ -53,7 +53,9 @@ def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -
         ],
         "coefficients": [{"name": name, "lines": lines} for lines, name in parts.numbers.items()],
         "conditions": [c for p in program.optimizer.parameters for c in _conditions(p, fields)],
-        "ranges": _text(f"{program.optimizer.name}: out of range: {', '.join([*stated, 'lr finite', 'count'])}"),
+        "ranges": _text(
+            f"{program.optimizer.name}: out of range: {', '.join([*stated, 'lr finite', 'count'])}"
+        ),
         "unavailable": _text("; ".join(reasons) or "every n is available"),
         "directions": {name: products(program, form) for name, form in FORMS.items()},
         "functions": functions,

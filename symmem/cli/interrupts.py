@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from symmem.errors import BudgetError
-
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
@@ -56,6 +54,8 @@ def _deaf() -> None:
 
 
 def _dropped(lost: UnraisableHookArgs) -> None:
+    from symmem.errors import BudgetError  # noqa: PLC0415  # an interrupt may fall into what it imports
+
     if isinstance(lost.exc_value, Interrupted):
         signal.setitimer(signal.ITIMER_REAL, SOON)
     elif not isinstance(lost.exc_value, BudgetError):  # whose timer comes again by itself

@@ -4,6 +4,10 @@ A delay brings ``Min(d, r)`` into a summand.  It is d from r = d on, so that a s
 correction at the first steps:
 
     sum_{r=0..n} b^(n-r) Min(1, r) = sum_{r=0..n} b^(n-r) - b^n
+
+Where the first d steps have nothing, as of a delay that starts empty, it is a sum that begins at d:
+
+    sum_{r=0..n} b^(n-r) [r >= d] = (1 - b^N)/(1 - b),      N = Max(0, n - d + 1)
 """
 
 from __future__ import annotations
@@ -45,9 +49,13 @@ def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
     if not summand.has(Min, Max):
         return _closed_in_field(summand, r, first, last)
     late = late_form(summand, r)
-    if late is None or first != 0 or late[1] > MOST_EARLY_STEPS:
+    if late is None or first != 0:
         return None
     settled, steps = late
+    if all(summand.xreplace({r: Integer(step)}) == 0 for step in range(steps)):
+        return _begun_late(settled, r, last, steps)
+    if steps > MOST_EARLY_STEPS:
+        return None
     whole = _closed_in_field(settled, r, first, last)
     if whole is None:
         return None
@@ -59,6 +67,12 @@ def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
         # n >= 0: the first step is always there.
         parts.append(early if step == 0 else early * reached(last - step))
     return Add(*parts)
+
+
+def _begun_late(settled: Expr, r: Symbol, last: Expr, steps: int) -> Expr | None:
+    """``sum_{r=steps..last}``, empty and 0 where last < steps: with both counted from there it is a sum from 0."""
+    closed = _closed_in_field(settled.xreplace({r: r + steps, last: last + steps}), r, Integer(0), last)
+    return None if closed is None else closed.xreplace({last: Max(0, last - steps + 1) - 1})
 
 
 def _closed_in_field(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:

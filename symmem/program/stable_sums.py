@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, S, Symbol
+from sympy import Add, Expr, Integer, Max, Mul, S, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.exponential import ExponentialField
@@ -25,6 +25,7 @@ from symmem.algebra.scalars import Scalars
 from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
 from symmem.program.coefficients import written
 from symmem.program.decay_functions import Complete, Whole
+from symmem.program.late_steps import late_step, takes_out_first_steps
 from symmem.program.magnitude import Magnitudes, Rates
 from symmem.program.shortfalls import without_cancellation
 
@@ -86,9 +87,9 @@ class _Stable:
             apart = self._by_mark(_joined(pieces, self.numbers.field))
             short = whole if len(apart) > len(whole) and self._is_short(whole) else []
             ways = [self._added(parts, exact=True) for parts in (short, apart) if parts]
-            found: list[Expr] = [way for way in ways if way is not None]
-            if found:
-                return min(found, key=lambda sum_: sum_.count_ops())
+            proven: list[Expr] = [way for way in ways if way is not None]
+            if proven:
+                return min(proven, key=lambda sum_: sum_.count_ops())
             for parts in (self._by_mark(pieces), self._of_each_mark(pieces)):
                 single = self._added(parts, exact=True)
                 if single is not None:
@@ -98,14 +99,16 @@ class _Stable:
                 sum_ = self._added(parts, exact=False)
                 if sum_ is not None:
                     return sum_
-        if isinstance(scalar, Add) and scalar.has(Min, Max) and scalar.has(Pow):
-            self.unproven.append(scalar)  # the first steps of a delay, taken out of a closed form
         head = HEADS.of(scalar)
         if not scalar.args or (head is not None and head.binds):
-            return without_cancellation(scalar)
+            found = without_cancellation(scalar)
+            self.unproven.extend([scalar] if takes_out_first_steps(found) else [])
+            return found
         late = late_step(scalar)
         if late is not None:
             return self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
+        if isinstance(scalar, Add) and takes_out_first_steps(without_cancellation(scalar)):
+            self.unproven.append(scalar)
         if isinstance(scalar, Mul) and scalar.has(Max):
             together = [factor for factor in scalar.args if late_step(factor) is not None]
             others = [factor for factor in scalar.args if factor not in together]
@@ -146,19 +149,6 @@ class _Stable:
     def _is_short(self, parts: list[Quotient]) -> bool:
         """Whether sums that were joined are no longer than one of one decay."""
         return all(len(self.numbers.support(part)) < 2 for part in parts)
-
-
-def late_step(scalar: Expr) -> Expr | None:
-    """``max(0, n - d)`` where a number depends on n through it alone, as what is read at a delay does; else None."""
-    found = [atom for atom in scalar.atoms(Max) if STEP in atom.free_symbols]
-    if (
-        len(found) != 1
-        or S.Zero not in found[0].args
-        or STEP in scalar.xreplace({found[0]: S.One}).free_symbols
-    ):
-        return None
-    (step,) = (argument for argument in found[0].args if argument != 0)
-    return found[0] if (STEP - step).is_Integer else None
 
 
 def _joined(pieces: list[Quotient], field: ExponentialField) -> list[Quotient]:

@@ -7,7 +7,7 @@ gradient all terms of their sums over the past are positive, so that the error i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -82,6 +82,8 @@ METHODS = {
         {"b1": BETA, "b2": BETA},
     ),
 }
+LIMITS = ("two-sums", "memory-of-memory", "both-memories")
+"""Those whose limits are tested."""
 SIZES = {"difference": "two-sums"}
 """The method whose M adds the absolute values of the terms, where some are negative."""
 NEAR = 1 - 1e-8
@@ -290,7 +292,7 @@ def test_straight_lines(target: str, name: str) -> None:
             assert abs(found - value) <= CLOSE * value, (n, b1, b2)
 
 
-@pytest.mark.parametrize("name", ["two-sums", "memory-of-memory", "both-memories"])
+@pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("order", [1, 2])
 def test_limits(name: str, order: int) -> None:
     derived = symmem.derive(METHODS[name], order)
@@ -302,6 +304,87 @@ def test_limits(name: str, order: int) -> None:
             value = exact(mpf(0), *apart(b1, b2))
         found = float(made(np.ones(1), lambda x: x, lambda x, v: v, *higher, lr=1.0, b1=b1, b2=b2)[0])
         assert abs(found - value) <= CLOSE * value + TINY, (b1, b2)
+
+
+IN_OTHERS = {"squares": "straight", "both-memories": "correction"}
+"""What JAX, C and Octave are asked: a straight line, and a limit."""
+
+
+def test_straight_lines_and_limits_in_jax() -> None:
+    """In 32 bits: 1e-5, for decays up to 1 - 1e-4."""
+    for name, role in IN_OTHERS.items():
+        derived = symmem.derive((SQUARES | METHODS)[name])
+        given = getattr(module(TARGETS["jax"].source(derived)), role)
+        exact = plain(derived.straight if role == "straight" else derived.limit.M)
+
+        @jax.jit
+        def value(n: Any, b1: Any, b2: Any, given: Any = given) -> Any:
+            one = jnp.ones(1, jnp.float32)
+            return given(one, lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, b2=b2)[0]
+
+        for n in (1, 2, 17, 1000) if role == "straight" else (None,):
+            for pair in [(0.3, 0.5), (0.9, 0.9), (0.9, 0.999), (1 - 1e-4, 1 - 1e-4)]:
+                b1, b2 = (np.float32(b) for b in pair)
+                with mpmath.workdps(DIGITS):
+                    true = exact(mpf(n or 0), *apart(float(b1), float(b2)))
+                found = float(value(None if n is None else jnp.int32(n), b1, b2))
+                assert abs(found - true) <= 1e-5 * abs(true), (name, role, n, pair)
+
+
+def lines_and_limits() -> Iterator[tuple[str, str, int | None, float, float, mpf]]:
+    """Straight lines at steps n, and corrections in the limit, with their true values."""
+    for name, role in IN_OTHERS.items():
+        derived = symmem.derive((SQUARES | METHODS)[name])
+        exact = plain(derived.straight if name in SQUARES else derived.limit.M)
+        for n in (1, 2, 17, 1000, 10**6) if name in SQUARES else (None,):
+            for b1, b2 in DECAYS[1:]:
+                with mpmath.workdps(DIGITS):
+                    yield name, role, n, b1, b2, exact(mpf(n or 0), *apart(b1, b2))
+
+
+def test_straight_lines_and_limits_in_c(tmp_path: Path) -> None:
+    build([symmem.derive((SQUARES | METHODS)[name]) for name in IN_OTHERS], str(tmp_path / "built"))
+    made = {name: built_module(tmp_path / "built", name) for name in IN_OTHERS}
+    for name, role, n, b1, b2, true in lines_and_limits():
+        given = getattr(made[name], role)
+        found = given(np.ones(1), lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, b2=b2)
+        assert abs(float(found[0]) - true) <= CLOSE * abs(true), (name, n, b1, b2)
+
+
+@needs_octave
+def test_straight_lines_and_limits_in_octave(tmp_path: Path) -> None:
+    script, cases = [], list(lines_and_limits())
+    for name in IN_OTHERS:
+        stem = f"symmem_{name.replace('-', '_')}"
+        text = TARGETS["octave"].source(symmem.derive((SQUARES | METHODS)[name]))
+        (tmp_path / f"{stem}.m").write_text(text)
+    for name, role, n, b1, b2, _ in cases:
+        given = octave_settings({**({} if n is None else {"n": n}), "lr": 1.0, "b1": b1, "b2": b2})
+        script.append(f"made = symmem_{name.replace('-', '_')}();")
+        script.append(f"printf('%.17g\\n', made.{role}(1, @(x) x, @(x, v) v{given}));")
+    found = run_octave(script, tmp_path).split()
+    for (name, _, n, b1, b2, true), value in zip(cases, found, strict=True):
+        assert abs(mpf(value) - true) <= CLOSE * abs(true), (name, n, b1, b2)
+
+
+def test_a_memory_of_a_delay_that_starts_empty() -> None:
+    """Nothing is exactly nothing, and what follows keeps its digits: sum_{k=0..n-3} beta^k."""
+    delay = Momentum("grad", None, None, 3, 0)
+    optimizer = Optimizer("late", "m2", [delay, Momentum("m1", "b1", "1")], {"b1": BETA})
+    derived = symmem.derive(optimizer)
+    made = module(TARGETS["numpy"].source(derived))
+    assert not lower(derived).loses_digits
+    one, field, product = np.ones(1), lambda x: x, lambda x, v: v
+    for b1 in (0.3, 0.9, NEAR):
+        for n in (0, 1, 2, 3, 4, 5, 9):
+            true = sum((mpf(b1) ** k for k in range(n - 2)), mpf(0))
+            found = float(made.memoryless(one, field, n=n, b1=b1)[0])
+            assert abs(found - true) <= CLOSE * true, (n, b1)
+            # m1 at step r is the gradient of step r - 3, which has seen the updates from there on.
+            updates = [sum(mpf(b1) ** k for k in range(s - 2)) for s in range(n)]
+            moved = sum((mpf(b1) ** (n - r) * sum(updates[r - 3 :]) for r in range(3, n + 1)), mpf(0))
+            found = float(made.correction(one, field, product, n=n, lr=1.0, b1=b1)[0])
+            assert abs(found - moved) <= CLOSE * moved, (n, b1)
 
 
 APART = {

@@ -91,8 +91,9 @@ def advised(formula: Expr | Missing, advice: Advice) -> Expr | Missing:
     return Missing(formula.reason, (advice,)) if isinstance(formula, Missing) else formula
 
 
+@lru_cache(maxsize=64)
 def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
-    """F and M at step n, their numbers without cancellation, and in the limit."""
+    """F and M at step n, their numbers without cancellation, and in the limit: once for all targets."""
     if isinstance(derivation.F, Missing):
         raise DerivationError(str(derivation.F))  # without an update there is nothing to write
     marked = derivation.marked
@@ -109,6 +110,7 @@ def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
     return finite, (cleared(limit.F, field), cleared(limit.M, field))
 
 
+@lru_cache(maxsize=64)
 def expansion_loses_digits(derivation: Derivation) -> bool:
     """Whether a number of F or M at step n is a closed form that subtracts."""
     marked = derivation.marked

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sympy import Add, Dummy, Expr, Symbol
 
 from symmem.algebra.atoms import STEP, split_scalar, terms_of
@@ -16,6 +18,7 @@ from symmem.program.coefficients import cleared
 from symmem.program.stable_sums import loses_digits, stabilised
 
 
+@lru_cache(maxsize=64)
 def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Missing, bool]:
     """``F_straight`` at step n and in the limit, as they are computed; and whether the first one loses digits."""
     finite, limit = derivation.straight, derivation.limit_straight

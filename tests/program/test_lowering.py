@@ -14,16 +14,18 @@ from mpmath import mpf
 from sympy import Function, Sum, Symbol, sqrt, tanh
 from truth import FIRST, FUNCTIONS, LOSS, LR, THETA, literal_of, load, number_of
 
-from symmem.algebra.atoms import GRAD, PAST, STEP, contraction, total
+from symmem.algebra.atoms import AGO, GRAD, PAST, STEP, contraction, total
 from symmem.algebra.atoms import LR as RATE
 from symmem.algebra.atoms import THETA as POINT
 from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.where import where
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.marked_sums import MarkedSums
 from symmem.method.reading import method_of
 from symmem.program.lowering import lower, number_routine, vector_routine
 from symmem.program.products import direction_name, lower_products, product_symbol
 from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.ranges import split_ranges
 from symmem.program.statements import Assign, Contract, Evaluate, Internal, Loop
 
 TIGHT = mpf(10) ** -40
@@ -187,6 +189,7 @@ CASES = [
         {Need.STEPS, Need.OLDEST},
     ),
     (number_routine(Sum(sqrt(PAST + x), (PAST, 0, STEP - 1))), {Need.STEPS}),
+    (number_routine(where(STEP > 3, x, y)), {Need.CHOICE}),
     (
         vector_routine(Sum(sqrt(x) * beta ** (STEP - PAST) * tanh(PAST * GRAD), (PAST, 0, STEP - 1))),
         {Need.ZEROS, Need.OLDEST, Need.ELEMENTARY},
@@ -197,6 +200,28 @@ CASES = [
 @pytest.mark.parametrize(("routine", "needs"), CASES)
 def test_needs(routine: Routine, needs: set[Need]) -> None:
     assert routine.needs == needs
+
+
+def test_a_decay_is_shared_by_all_terms_of_a_sum() -> None:
+    """A loop may leave out old terms by its decay: only where every term falls like it."""
+    first, second = (base ** (STEP - PAST) * tanh(PAST * GRAD) for base in (beta, x))
+    for summand, expected in ((first, beta), (first + first * PAST, beta), (first + second, None)):
+        routine = vector_routine(Sum(summand, (PAST, 0, STEP - 1)))
+        assert [each.decay for each in routine.statements if isinstance(each, Loop)] == [expected]
+
+
+def test_a_number_of_a_number_that_moves_moves_too() -> None:
+    """Through a chain of names; what does not depend on the step is one number for all steps, its root too."""
+    first, second, third = (Internal(name) for name in ("a", "b", "c"))
+    given = [(first, PAST + x), (second, 2 * first), (third, x + 1), (Internal("d"), second * sqrt(y))]
+    single, many = split_ranges(given, PAST)
+    moving = {PAST, *(name for name, _ in many)}
+    assert [name.name for name, _ in many] == ["a", "b", "d"]
+    assert not any(value.free_symbols & moving for _, value in single)
+    values = {PAST: 3, x: 5, y: 4}
+    for name, value in (*single, *many):
+        values[name] = value.xreplace(values)
+    assert values[Internal("d")] == 2 * (3 + 5) * 2
 
 
 def test_what_a_loop_does_not_change_is_computed_before_it() -> None:
@@ -221,6 +246,14 @@ def test_sums_inside_sums() -> None:
     given = {x: mpf("0.5"), beta: mpf("0.25"), STEP: mpf(6), POINT: (mpf(1),)}
     exact = sum(sum(mpf("0.5") ** r for r in range(s + 1)) * mpf("0.25") ** s for s in range(6))
     assert_close([Interpreter(given).run(number_routine(expression))], [exact])
+
+
+def test_sums_over_lags() -> None:
+    """They run from the oldest step on, and have the same terms."""
+    lags = Sum(x**AGO * (AGO + 2), (AGO, 0, STEP))
+    given = {x: mpf("0.5"), STEP: mpf(4), POINT: (mpf(1),)}
+    exact = sum(mpf("0.5") ** ago * (ago + 2) for ago in range(5))
+    assert_close([Interpreter(given).run(number_routine(lags))], [exact])
 
 
 def test_variants_that_are_one() -> None:

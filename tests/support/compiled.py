@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from unittest import mock
 from truth import FIRST, load
 
 import symmem
+from symmem.targets.c import toolchain
 from symmem.targets.c.build import build
 
 KERNELS = tuple(name for name in FIRST if not load(name).functions)
@@ -26,9 +27,21 @@ VARIANTS = {
     "plain": f"cc {STRICT}",
     "streaming": "cc -DSYMMEM_STREAM_BYTES=1 -DSYMMEM_PARALLEL_ENTRIES=1",
     "portable": "cc -DSYMMEM_PORTABLE",
+    "quick": f"cc {STRICT}",
 }
 """Compilers: as a user has it, but that a warning is an error; with streaming stores and threads for every length;
-without wide registers."""
+without wide registers; and, where values of many optimizers are compared, with fewer passes of the compiler."""
+
+WAYS = ("plain", "streaming", "portable")
+"""Those in which a kernel runs differently."""
+
+
+@contextmanager
+def few_passes() -> Iterator[None]:
+    """Libraries are built at -O1 in place of -O3, in less than half of the time."""
+    quick = tuple("-O1" if flag == "-O3" else flag for flag in toolchain.FLAGS)
+    with mock.patch.object(toolchain, "FLAGS", quick):
+        yield
 
 
 def built(shared: Path, names: tuple[str, ...], variant: str = "plain") -> Path:
@@ -36,7 +49,9 @@ def built(shared: Path, names: tuple[str, ...], variant: str = "plain") -> Path:
     folder = shared / f"kernels-{variant}-{'-'.join(names) if len(names) < 5 else 'zoo'}"
     with _locked(shared / "kernels.lock"):
         if not folder.exists():
-            with mock.patch.dict(os.environ, {"CC": VARIANTS[variant]}):
+            with mock.patch.dict(os.environ, {"CC": VARIANTS[variant]}), ExitStack() as stack:
+                if variant == "quick":
+                    stack.enter_context(few_passes())
                 build([symmem.derive(load(name)) for name in names], str(folder))
     return folder
 

@@ -26,7 +26,7 @@ def emitted(name: str) -> ModuleType:
 
 
 def path_of(shared: Path, name: str) -> str:
-    return str(built(shared, KERNELS) / "python" / f"symmem_{name}.py")
+    return str(built(shared, KERNELS, "quick") / "python" / f"symmem_{name}.py")
 
 
 def problem(dtype: torch.dtype) -> tuple[torch.nn.Module, Callable[[], torch.Tensor]]:

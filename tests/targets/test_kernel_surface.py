@@ -96,7 +96,7 @@ def check(made: ModuleType, expected: ModuleType) -> set[str]:
 
 @pytest.mark.parametrize("name", ["gd", "heavyball", "nesterov", "rmsprop", "adamw", "signum", "lion"])
 def test_the_zoo(shared_folder: Path, name: str) -> None:
-    check(built_module(built(shared_folder, KERNELS), name), emitted(symmem.load(name)))
+    check(built_module(built(shared_folder, KERNELS, "quick"), name), emitted(symmem.load(name)))
 
 
 def test_hard_names_and_a_cascade(own: Path) -> None:

@@ -15,7 +15,7 @@ RATE = 0.01
 
 @pytest.fixture
 def adamw(shared_folder: Path) -> object:
-    return module(built(shared_folder, KERNELS), "adamw")
+    return module(built(shared_folder, KERNELS, "quick"), "adamw")
 
 
 def quadratic(dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +29,7 @@ def quadratic(dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("name", ["adamw", "rmsprop", "heavyball", "gd"])
 def test_tensors_and_arrays_agree(shared_folder: Path, name: str, n: int | None, dtype: type) -> None:
     """The same bits, and the values of the NumPy module that is laid out beside it."""
-    found = module(built(shared_folder, KERNELS), name)
+    found = module(built(shared_folder, KERNELS, "quick"), name)
     exact_module = formulas(found)
     matrix, theta = quadratic(dtype)
     tensor, operator = torch.tensor(theta), torch.tensor(matrix)
@@ -131,7 +131,7 @@ def test_bad_arguments(adamw: object, error: type, words: str, change: dict[str,
 @pytest.mark.parametrize("name", ["adamw", "rmsprop"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_custom_operators(shared_folder: Path, name: str, dtype: torch.dtype) -> None:
-    found = module(built(shared_folder, KERNELS), name)
+    found = module(built(shared_folder, KERNELS, "quick"), name)
     operators = found.torch_operators()
     assert found.torch_operators() is operators
     parameters = [formulas(found).correction.__kwdefaults__[key] for key in found.PARAMETERS]

@@ -23,6 +23,8 @@ from symmem.algebra.atoms import terms_of
 from symmem.targets.c.build import build
 
 TOLERANCE = {np.float64: 2e-13, np.float32: 5e-6}
+PAIR = ("adamw", "rmsprop")
+"""Built in every way: without and with a sum over past steps inside the loop."""
 LENGTHS = (0, 1, 3, 7, 8, 9, 31, 32, 33, 257, 1000)
 LARGE = 1_000_003
 STATUS = {"ok": 0, "null": 1, "overlap": 2, "range": 3, "misaligned": 4, "unavailable": 5}
@@ -74,7 +76,7 @@ b = "1"
 """Every function of the language, and names that C or the written code has a use for."""
 
 
-@pytest.fixture(params=compiled.VARIANTS)
+@pytest.fixture(params=compiled.WAYS)
 def variant(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -95,7 +97,22 @@ def run(found: object, name: str, function: str, dtype: type, n: int | None) -> 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_values(shared_folder: Path, name: str) -> None:
-    found = module(built(shared_folder, KERNELS), name)
+    assert_true(module(built(shared_folder, KERNELS, "quick"), name), name)
+
+
+@pytest.mark.parametrize("name", PAIR)
+def test_values_as_a_user_builds_them(shared_folder: Path, name: str) -> None:
+    """With all passes of the compiler; for every entry under make prove."""
+    assert_true(module(built(shared_folder, PAIR), name), name)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", KERNELS)
+def test_all_values_as_a_user_builds_them(shared_folder: Path, name: str) -> None:
+    assert_true(module(built(shared_folder, KERNELS), name), name)
+
+
+def assert_true(found: object, name: str) -> None:
     for n, dtype in itertools.product(probe.STEPS, TOLERANCE):
         exact = probe.truth(name, 1, n)
         for function in probe.functions(1):
@@ -107,7 +124,7 @@ def test_values(shared_folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["rmsprop", "signum", "lion"])
 def test_sums_over_many_steps(shared_folder: Path, name: str) -> None:
     """Terms are left out where their weight is below 2^-60, and not before."""
-    found = module(built(shared_folder, KERNELS), name)
+    found = module(built(shared_folder, KERNELS, "quick"), name)
     for n, dtype in itertools.product((60, 300), TOLERANCE):
         exact = probe.truth(name, 1, n)
         for function in ("correction", "step", "straight"):
@@ -118,7 +135,7 @@ def test_sums_over_many_steps(shared_folder: Path, name: str) -> None:
 
 
 def test_coefficients_beyond_the_range_of_a_float(shared_folder: Path) -> None:
-    found = module(built(shared_folder, KERNELS), "adamw")
+    found = module(built(shared_folder, KERNELS, "quick"), "adamw")
     theta, hv = np.linspace(-1, 1, 200), np.linspace(2, 3, 200)
     grad = 1e-19 * np.linspace(-3, 3, 200)
     given = {"lr": 1e-3, "eps": 1e-38, "beta2": 0.99}
@@ -188,7 +205,7 @@ def test_any_length_and_alignment(
     dtype: type,
 ) -> None:
     """Every entry has the same bits wherever it stands: at any place of a vector, at any address."""
-    found = module(built(shared_folder, ("adamw", "rmsprop"), variant), name)
+    found = module(built(shared_folder, PAIR, variant), name)
     exact_module = formulas(found)
     n = 5
     vectors = {key: value[: max(LENGTHS)].astype(dtype) for key, value in inputs.items()}
@@ -218,7 +235,7 @@ def test_any_number_of_threads(
     variant: str,
     dtype: type,
 ) -> None:
-    found = module(built(shared_folder, ("adamw", "rmsprop"), variant), "adamw")
+    found = module(built(shared_folder, PAIR, variant), "adamw")
     made = []
     for threads in (1, 2, 3):
         compiled.set_threads(threads)
@@ -234,8 +251,8 @@ def test_every_instruction_set_agrees(shared_folder: Path, inputs: dict[str, np.
     """In float the same bits; in double the last bits may differ: wide registers take another root."""
     for dtype, unit in ((np.float32, 0.0), (np.float64, 2.0**-52)):
         made = []
-        for variant in compiled.VARIANTS:
-            found = module(built(shared_folder, ("adamw", "rmsprop"), variant), "adamw")
+        for variant in compiled.WAYS:
+            found = module(built(shared_folder, PAIR, variant), "adamw")
             vectors = {key: value[:5000].astype(dtype) for key, value in inputs.items()}
             made.append(results(found, vectors, 3))
         first = made[0]
@@ -251,7 +268,7 @@ def test_every_instruction_set_agrees(shared_folder: Path, inputs: dict[str, np.
 @pytest.mark.parametrize("name", KERNELS)
 def test_entries_that_are_not_finite(shared_folder: Path, name: str, dtype: type) -> None:
     """NaN stays at its place, infinity gives the limit of the formula, and large entries do not overflow on the way."""
-    found = module(built(shared_folder, KERNELS), name)
+    found = module(built(shared_folder, KERNELS, "quick"), name)
     large = float(np.finfo(dtype).max) ** 0.75
     special = [np.nan, np.inf, -np.inf, large, -large, 1e30, -1e-25, 0.0, 0.5, -3.0]
     ordinary = {"theta": 0.7, "grad": -0.4, "hv": 1.3}
@@ -326,7 +343,7 @@ def call(found: object, function: str, *arguments: object) -> int:
 
 
 def test_return_codes(shared_folder: Path) -> None:
-    found = module(built(shared_folder, KERNELS), "adamw")
+    found = module(built(shared_folder, KERNELS, "quick"), "adamw")
     params = found._kernels.params()
     call(found, "params_init", ctypes.byref(params))
     assert [params.beta1, params.beta2, params.eps, params.weight_decay] == [0.9, 0.999, 1e-8, 0.01]

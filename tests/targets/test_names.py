@@ -7,9 +7,11 @@ the files that are copied beside it, and the words of its language.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import jax_probe
 import numpy as np
@@ -71,22 +73,26 @@ def test_the_names_are_many(target: str) -> None:
     assert found >= set(NEAR)
 
 
+def both_steps(module: Any, contraction: Any, values: dict[str, float], n: Any) -> list[Any]:
+    """The step at n and in the limit; memoryless is called too."""
+    module.memoryless(probe.THETA64, contraction, n=n, **values)
+    given = (probe.THETA64, contraction, contraction)
+    return [module.step(*given, n=each, lr=RATE, **values) for each in (n, None)]
+
+
 @pytest.mark.parametrize("target", ["numpy", "jax"])
 def test_python(target: str) -> None:
     for chosen in declared(target):
         derivation = derivation_of(chosen)
         module = probe.module(TARGETS[target].source(derivation))
         values = probe.parameters_of(derivation.optimizer)
-        point, contraction = {
-            "numpy": (probe.THETA64, probe.contraction),
-            "jax": (probe.THETA64, jax_probe.contraction),
-        }[target]
-        for n in (3, None):
-            found = module.step(point, contraction, contraction, n=n, lr=RATE, **values)
-            assert_right(np.asarray(found), derivation, n)
-            module.memoryless(point, contraction, n=n, **values)
+        contraction = {"numpy": probe.contraction, "jax": jax_probe.contraction}[target]
+        steps = partial(both_steps, module, contraction, values)
+        found = (jax.jit(steps) if target == "jax" else steps)(3)  # compiled at once, not loop by loop
+        for n, value in zip((3, None), found, strict=True):
+            assert_right(np.asarray(value), derivation, n)
         with pytest.raises(ValueError, match="n = -1"):
-            module.step(point, contraction, contraction, n=-1, lr=RATE, **values)
+            module.step(probe.THETA64, contraction, contraction, n=-1, lr=RATE, **values)
 
 
 @pytest.mark.parametrize("target", ["numpy", "jax"])

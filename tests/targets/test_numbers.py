@@ -19,6 +19,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+from compiled import few_passes
 from compiled import module as built_module
 from mpmath import mpf
 from octave_probe import needs_octave
@@ -213,7 +214,8 @@ def test_jax_with_a_traced_step(name: str) -> None:
 
 def test_c(tmp_path: Path) -> None:
     folder = tmp_path / "built"
-    build([symmem.derive(optimizer) for optimizer in METHODS.values()], str(folder))
+    with few_passes():
+        build([symmem.derive(optimizer) for optimizer in METHODS.values()], str(folder))
     one = np.ones(1)
     for name in METHODS:
         given = built_module(folder, name).correction
@@ -290,6 +292,13 @@ def test_straight_lines(target: str, name: str) -> None:
                 value = exact(mpf(n), *apart(b1, b2))
             found = float(made(one, lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, b2=b2)[0])
             assert abs(found - value) <= CLOSE * value, (n, b1, b2)
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_without_a_past_the_line_is_the_update(name: str) -> None:
+    made = module(TARGETS["numpy"].source(symmem.derive(SQUARES[name])))
+    line = made.straight(np.ones(1), lambda x: x, lambda x, v: v, n=0, lr=1.0, b1=0.3, b2=0.5)
+    assert line == pytest.approx(made.memoryless(np.ones(1), lambda x: x, n=0, b1=0.3, b2=0.5), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", LIMITS)

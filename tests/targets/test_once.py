@@ -16,8 +16,15 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.expansion import expansion
 from symmem.derivation.modified_loss import modified_loss
 from symmem.derivation.recursion import Coefficients
-from symmem.program.lowering import lower, lowered_vector, number_routine
+from symmem.program.lowering import (
+    expansion_loses_digits,
+    formulas,
+    lower,
+    lowered_vector,
+    number_routine,
+)
 from symmem.program.products import lower_products
+from symmem.program.straight import straight_formulas
 from symmem.targets.registry import TARGETS, Options
 
 COUNTED: dict[CodeType, str] = {
@@ -47,7 +54,7 @@ def counted() -> Iterator[Counter[str]]:
         elif frame.f_code in ROUTINES:
             calls[f"routine of {frame.f_locals['expression']}"] += 1
 
-    for function in (expansion, *LOWERINGS):
+    for function in (expansion, formulas, straight_formulas, expansion_loses_digits, *LOWERINGS):
         function.cache_clear()
     sys.setprofile(seen)
     try:

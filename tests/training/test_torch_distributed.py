@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 import torch
 from torch_processes import STEPS, WORLD, Net, alone, groups_alone, matrices_alone, module_from, probed
-from truth import FIRST, load
+from truth import load
 
 import symmem
 from symmem.targets.torch.with_runtime import write_with_runtime
 
-MODULES = {name.replace("-", "_"): (name, 1) for name in FIRST} | {
+SEVERAL = ("gd", "heavyball", "rmsprop", "adamw", "adamw-torch", "lion", "lion-k")
+"""No product and one, sums over the past, a decayed theta, PyTorch's form, a sign, a map that is given."""
+MODULES = {name.replace("-", "_"): (name, 1) for name in SEVERAL} | {
     "heavyball_2": ("heavyball", 2),
     "lion_k_2": ("lion-k", 2),
     "lamb": ("lamb", 1),

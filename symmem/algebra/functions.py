@@ -16,9 +16,11 @@ from sympy import (
     atan,
     cos,
     cosh,
+    erf,
     exp,
     log,
     oo,
+    pi,
     sign,
     sin,
     sinh,
@@ -111,6 +113,14 @@ FUNCTIONS: tuple[Head, ...] = (
         lambda x: 1 / (1 + x**2),
         antiderivative=lambda x: x * atan(x) - log(1 + x**2) / 2,
         image=Interval(Integer(-2), Integer(2)),
+    ),
+    # The mean of sign(x + sigma xi) over Gaussian noise is erf(x/(sigma sqrt(2))).
+    entrywise(
+        "erf",
+        erf,
+        lambda x: 2 * exp(-(x**2)) / sqrt(pi),
+        antiderivative=lambda x: x * erf(x) + exp(-(x**2)) / sqrt(pi),
+        image=UNIT,
     ),
 )
 """In the order in which they are named to a user."""

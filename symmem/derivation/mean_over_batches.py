@@ -140,6 +140,7 @@ def _reason(method: Method) -> str | None:
     jumps = [part for part in rough if part.roughness in (Roughness.JUMP, Roughness.KINK)]
     if jumps:
         return (
-            f"noise is expanded to second order, and {jumps[0].part} is not smooth: smooth it with [smooth]"
+            f"noise is expanded to second order, and {jumps[0].part} is not smooth: smooth it with [smooth]; "
+            'the mean of a sign over Gaussian noise is sign = "erf(x/(sigma*sqrt(2)))"'
         )
     return None

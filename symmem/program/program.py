@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from sympy import Abs, Expr, Function, Pow, S, Symbol, sign
+from sympy import Abs, Expr, Function, Pow, S, Symbol, erf, sign
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -59,6 +59,7 @@ class Need(Enum):
     PRODUCT = "a product of decays among them"
     SHORTFALL = "one less the power of a decay"
     SHORTFALLS = "the same for all steps of a sum at once"
+    ERF = "the error function"
     CHOICE = "one of two branches, where the condition may be traced"
 
 
@@ -94,8 +95,8 @@ def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
             yield Need.LIKE
         elif isinstance(statement, OfTensor):
             yield Need[statement.function.upper()]
-        elif isinstance(statement, Apply) and statement.has_own_shape:
-            yield Need.SHAPED
+        elif isinstance(statement, Apply):
+            yield from _of_entries(statement)
         elif isinstance(statement, Total):
             yield Need.TOTAL
         elif isinstance(statement, Assign):
@@ -106,6 +107,14 @@ def _needs(statements: Iterable[Statement]) -> Iterator[Need]:
             yield Need.CHOICE
             yield from _of_numbers(side for each in _comparisons(statement.condition) for side in each.args)
             yield from _needs(each for branch in statement.branches for each in branch.body)
+
+
+def _of_entries(statement: Apply) -> Iterator[Need]:
+    if statement.has_own_shape:
+        yield Need.SHAPED
+    values = (*(value for _, value in statement.function.locals), statement.function.output)
+    if any(value.has(erf) for value in values):
+        yield Need.ERF
 
 
 def _comparisons(condition: Boolean) -> Iterator[Relational]:
@@ -146,11 +155,15 @@ def needs_of_ranges(assignments: Sequence[Assignment], index: Symbol) -> Iterato
     yield from _of_numbers(value for _, value in single)
     if any(value.has(Shortfall) for _, value in many):
         yield Need.SHORTFALLS
+    if any(value.has(erf) for _, value in many):
+        yield Need.ERF
 
 
 def _of_decays(functions: Iterable[Expr]) -> Iterator[Need]:
     for each in functions:
-        if isinstance(each, Shortfall):
+        if isinstance(each, erf):
+            yield Need.ERF
+        elif isinstance(each, Shortfall):
             yield Need.SHORTFALL
         elif isinstance(each, Complete):
             yield Need.COMPLETE

@@ -35,6 +35,7 @@ TRUTH = {
     "cosh": mpmath.cosh,
     "tanh": mpmath.tanh,
     "atan": mpmath.atan,
+    "erf": mpmath.erf,
 }
 ONLY_POSITIVE = {"sqrt", "log"}
 

@@ -12,7 +12,7 @@ from symmem.targets.printing import Dialect, SourcePrinter, own_name
 
 _MATHEMATICS = {
     "sqrt": "sqrt", "Abs": "fabs", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "atan": "atan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "atan": "atan", "erf": "erf",
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ def spelling(scope: Scope) -> Spelling:
     """How JAX spells functions of arrays, and of numbers, which may be traced."""
     jnp = scope.outer("jnp")
     functions = {name: f"{jnp}.{own}({{}})" for name, own in _FUNCTIONS.items()}
+    functions["erf"] = f"{scope.outer('jax')}.lax.erf({{}})"
     functions["Shortfall"] = "_shortfall({}, {})"
     functions |= {"Min": f"{jnp}.minimum({{}}, {{}})", "Max": f"{jnp}.maximum({{}}, {{}})"}
     words = {"both": f"{jnp}.logical_and({{}}, {{}})", "either": f"{jnp}.logical_or({{}}, {{}})"}

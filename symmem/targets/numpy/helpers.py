@@ -135,6 +135,22 @@ def _shortfalls(x: float, k: Any) -> Array:
     return -np.expm1(k * np.log(x)) if x > 0 else 1 - x ** np.asarray(k)
 
 
+def _erf(x: Any) -> Array:
+    """The error function: a series of positive terms up to 3, a continued fraction beyond."""
+    size = np.minimum(np.abs(np.asarray(x, dtype=np.float64)), 6.5)
+    square = size * size
+    series = np.ones_like(size)
+    for k in range(75, 0, -1):
+        series = 1 + np.minimum(square, 9.0) * series / (k + 0.5)
+    far = np.maximum(size, 3.0)
+    tail = far
+    for k in range(40, 0, -1):
+        tail = far + 0.5 * k / tail
+    scale = np.exp(-square) / np.sqrt(np.pi)
+    value = np.where(size < 3.0, 2 * size * scale * series, 1 - scale / tail)
+    return np.asarray(np.copysign(value, x), dtype=np.result_type(x))
+
+
 def _oldest(first: int, stop: int, decay: float) -> int:
     """The first step with abs(decay)**(stop - step) >= 2**-TOLERANCE_BITS."""
     if decay == 0.0:

@@ -39,6 +39,7 @@ HELPERS = Helpers(
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfalls",),
+        Need.ERF: ("_erf",),
         Need.SHAPED: ("_shaped",),
         Need.SUM_TENSORS: ("_sum_tensors",),
         **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
@@ -53,11 +54,12 @@ def spelling(scope: Scope) -> Spelling:
     """How NumPy spells functions of arrays, and of numbers."""
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
+    arrays["erf"] = "_erf({})"
     arrays["Shortfall"] = "_shortfalls({}, {})"
     arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
-    numbers = {name: f"{number}({arrays[name]})" for name in _FUNCTIONS}
+    numbers = {name: f"{number}({arrays[name]})" for name in (*_FUNCTIONS, "erf")}
     numbers["Shortfall"] = "_shortfall({}, {})"
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)

@@ -22,7 +22,7 @@ _WORDS = (
     "enumeration events methods properties"
 )
 KEYWORDS = frozenset(_WORDS.split())
-_FUNCTIONS = ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
+_FUNCTIONS = ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan", "erf")
 OUTER = (*_FUNCTIONS, "abs", "min", "max", "error", "isempty", "p", "out", "varargin", "settings", "check", "array",
          "like", "filled", "total", "oldest", "complete")  # fmt: skip
 """What the functions of the file call, and the variables that each of them has."""

@@ -6,7 +6,7 @@ from symmem.program.scope import Scope
 from symmem.targets.printing import Dialect
 from symmem.targets.python.writer import Spelling
 
-_FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
+_FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan", "erf")
 _EXTREMES = {"Max": "min", "Min": "max"}
 """What torch.clamp calls the bound."""
 OUTER = ("torch", "math", "abs", "float", "range", "ValueError")

@@ -60,12 +60,17 @@ def _with_second(method: Method, first: MarkedSums) -> MarkedSums:
     known = replace(field, constants=tuple(dict.fromkeys((*field.constants, *first.marks))))
     numbers = replace(rest.numbers, field=known)
     before = first.M.xreplace({STEP: PAST, PAST: EARLIER}) / LR
-    # A vector that does not depend on s stays whole, as in history.past_terms.
-    whole = [PAST not in split_scalar(each)[1].free_symbols for each in (update, later)]
-    terms = [(e,) if w else terms_of(distribute(e)) for e, w in zip((update, later), whole, strict=True)]
-    past = PastSteps(*terms, method.rate_at(PAST) * before, numbers, kinds)
+    now, then = (_terms(each) for each in (update, later))
+    past = PastSteps(now, then, method.rate_at(PAST) * before, numbers, kinds)
     second = second_coefficient_of(replace(method, numbers=numbers), past)
     return MarkedSums(first.M + LR**2 * second, numbers, (*first.marks, *own.marks, *rest.marks))
+
+
+def _terms(update: Expr) -> tuple[Expr, ...]:
+    """Term by term; a vector that does not depend on s stays whole, as in history.past_terms."""
+    if PAST not in split_scalar(update)[1].free_symbols:
+        return (update,)
+    return tuple(terms_of(distribute(update)))
 
 
 def marked_correction(method: Method) -> MarkedSums:

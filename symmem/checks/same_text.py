@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sympy import Expr, Symbol
 
-from symmem.checks.difference import Part
+from symmem.algebra.results import Missing
+from symmem.checks.difference import RATE, STEPS, Part, Size, different_defaults
 from symmem.checks.same import Comparison, Verdict
 from symmem.checks.verify import needs_squares
 from symmem.checks.verify_text import SQUARE
@@ -15,11 +16,13 @@ from symmem.documents.text_writer import TextWriter
 from symmem.notation.decimals import decimal
 
 _PROVED = "The updates are the same function of the past for every loss: a symbolic zero, confirmed by runs."
+ZERO = 1e-20
+"""Thirty digits are computed: a smaller number is rounding."""
 
 
 def same_text(found: Comparison, style: Style) -> str:
     """The verdict and its reason."""
-    writer = TextWriter(Spelling.of(found.first), style)
+    writer = TextWriter(_spelling(found), style)
     lines = wrapped(_claim(found), style.width, "", "  ")
     if found.verdict in (Verdict.DIFFERENT, Verdict.SETTLED, Verdict.UNDECIDED):
         lines += _difference(found, writer)
@@ -28,6 +31,12 @@ def same_text(found: Comparison, style: Style) -> str:
     if needs_squares(found.first, found.second):
         lines += wrapped(f"Runs were made {SQUARE}.", style.width, "  ", "  ")
     return "\n".join(lines) + "\n"
+
+
+def _spelling(found: Comparison) -> Spelling:
+    """The symbols of both; of a name that both have, the first one's."""
+    ours, theirs = Spelling.of(found.first), Spelling.of(found.second)
+    return Spelling({**theirs.names, **ours.names}, {**theirs.functions, **ours.functions})
 
 
 def _claim(found: Comparison) -> str:
@@ -69,19 +78,61 @@ def _difference(found: Comparison, writer: TextWriter) -> list[str]:
     elif told.is_proof:
         lines += wrapped("Short runs do not part; the limits of many steps do.", width, "  ", "  ")
     if told.missing is not None:
-        reason = "".join(map(str, missing_prose(told.missing)))
-        return [*lines, *wrapped(writer.style.plain(f"No limit to compare: {reason}"), width, "  ", "  ")]
-    lines += wrapped(f"After many steps, {found.first.name} minus {found.second.name}:", width, "  ", "  ")
-    for name, part in (("F", told.F), ("M", told.M)):
-        assert part is not None
-        lines += writer.formula(part.formula, f"    {name}: ")
-        lines += [f"       {_size(part)}"]
+        lines += writer.prose(("No limit to compare: ", *missing_prose(told.missing), "."), "  ", "  ")
+    elif told.F is not None and told.M is not None:
+        lines += _parts("After many steps", (told.F, told.M), found, writer)
+    if told.at_step is not None:
+        lines += _parts("At step n", told.at_step, found, writer)
     return lines
 
 
-def _size(part: Part) -> str:
+def _parts(when: str, parts: tuple[Part, Part], found: Comparison, writer: TextWriter) -> list[str]:
+    """The formulas with their sizes; then, where the defaults differ, the sizes with each at its own."""
+    first, second, width = found.first, found.second, writer.style.width
+    rated = first.schedule is not None or second.schedule is not None
+    words = ", each with its rate of the step in front:" if rated else ":"
+    lines = wrapped(f"{when}, {first.name} minus {second.name}{words}", width, "  ", "  ")
+    for name, part in zip("FM", parts, strict=True):
+        if isinstance(part.formula, Missing):
+            lines += writer.prose(missing_prose(part.formula), f"    {name}: ", "       ")
+            continue
+        lines += writer.formula(part.formula, f"    {name}: ")
+        lines += wrapped(_sizes(part), width, "       ", "       ")
+    apart = different_defaults(first, second)
+    own = [
+        f"{name} {_size(part.own)}{_below(part.own)}"
+        for name, part in zip("FM", parts, strict=True)
+        if part.own is not None
+    ]
+    if apart and own:
+        values = ", ".join(
+            f"{name} = {decimal(ours)} and {decimal(theirs)}" for name, (ours, theirs) in apart.items()
+        )
+        at = f" at n = {STEPS[-1]}" if len(parts[0].sizes) > 1 else ""
+        words = f"The defaults differ, {values}; with each at its own{at}: {', '.join(own)}."
+        lines += wrapped(words, width, "  ", "  ")
+    return lines
+
+
+def _sizes(part: Part) -> str:
+    """The size in the limit, or at each of the steps."""
     if part.formula == 0:
         return "no difference"
-    if part.size is None:
-        return "no number at the defaults"
-    return f"{part.size:.1e} of the first one's, at the defaults and h = 0.001"
+    if len(part.sizes) == 1:
+        told = f"{_size(part.sizes[0])}{_below(part.sizes[0])}"
+    else:
+        each = [f"{_size(size)} at n = {step}" for step, size in zip(STEPS, part.sizes, strict=True)]
+        told = f"{', '.join(each)}{_below(part.sizes[-1])}"
+    return f"{told}; at the defaults and h = {decimal(RATE)}"
+
+
+def _below(size: Size) -> str:
+    if size.of_second:
+        return " of the second one's, where the first one's is 0"
+    return "" if size.number is None else " of the first one's"
+
+
+def _size(size: Size) -> str:
+    if size.number is None:
+        return f"no number ({size.why})"
+    return "0" if size.number < ZERO else f"{size.number:.1e}"

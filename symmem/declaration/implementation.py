@@ -5,7 +5,8 @@
     arguments = { betas = ["beta1", "beta2"], eps = "eps", weight_decay = "weight_decay" }
     departures = ["eps stands inside the root"]
 
-Without departures the two are the same optimizer, step for step; ``symmem verify --against`` checks it.
+Without departures the two are the same optimizer, step for step; ``symmem verify --against`` checks it.  ``none``, in
+the place of the name, says why no program is named.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from sympy import Rational, Symbol
+from sympy import Rational, S, Symbol
 from sympy.core.function import AppliedUndef
 
 from symmem.declaration.names import check_line
@@ -28,7 +29,7 @@ Argument: TypeAlias = Any
 """An expression in the parameters, or a tuple of several, such as ``betas``: SymPy ships no types."""
 Option = bool | int | str
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
-_KEYS = ("name", "arguments", "options", "departures", "idle_steps", "square")
+_KEYS = ("name", "arguments", "options", "lr_factor", "departures", "idle_steps", "square", "none")
 SQUARE = "for a matrix that is not square the program has a further factor, which is left to lr"
 MOST_IDLE = 100
 
@@ -40,15 +41,23 @@ class Implementation:
     ``arguments``: keyword -> expression(s) in the declared parameters; ``options``: keyword -> a value as it stands.
     ``departures`` say in words where the declaration differs; ``idle_steps`` is how many first steps the
     implementation makes without moving, so that its step ``n + idle_steps`` is the declaration's step n.  ``square``:
-    the two are the same for square matrices alone, and differ by a constant factor for others.
+    the two are the same for square matrices alone, and differ by a constant factor for others.  The program's learning
+    rate is ``lr * lr_factor``.  ``none`` says why there is no program; then there is no name.
     """
 
-    name: str
+    name: str = ""
     arguments: tuple[tuple[str, Argument], ...] = ()
     options: tuple[tuple[str, Option], ...] = ()
     departures: tuple[str, ...] = ()
     idle_steps: int = 0
     square: bool = False
+    lr_factor: Argument = S.One
+    none: str = ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a program; else ``none`` says why not."""
+        return bool(self.name)
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -58,6 +67,9 @@ class Implementation:
     def __post_init__(self) -> None:
         for departure in self.departures:
             check_line("departures", departure)
+        check_line("none", self.none)
+        if bool(self.name) == bool(self.none):
+            raise DeclarationError('name the program, name = "torch.optim.AdamW", or say why none = "..."')
         if not 0 <= self.idle_steps <= MOST_IDLE:
             raise DeclarationError(
                 f"idle_steps: {self.idle_steps} is not in 0..{MOST_IDLE}; give a small number"
@@ -72,7 +84,7 @@ class Implementation:
             return substitute(argument, values)
 
         arguments = tuple((key, put(argument)) for key, argument in self.arguments)
-        return replace(self, arguments=arguments)
+        return replace(self, arguments=arguments, lr_factor=put(self.lr_factor))
 
 
 def read_implementation(given: object, parameters: frozenset[str]) -> Implementation | None:
@@ -86,14 +98,16 @@ def read_implementation(given: object, parameters: frozenset[str]) -> Implementa
             if key not in _KEYS:
                 raise DeclarationError(f"unknown key {quote(key)}; known are {', '.join(_KEYS)}")
         found = Implementation(
-            given.get("name", ""),
+            _text(given, "name"),
             tuple((str(key), _argument(key, value)) for key, value in _table(given, "arguments")),
             tuple((str(key), _option(key, value)) for key, value in _table(given, "options")),
             tuple(_lines(given.get("departures", ()))),
             _count(given.get("idle_steps", 0)),
             _option("square", given.get("square", False)) is True,
+            _factor(given.get("lr_factor", 1)),
+            _text(given, "none"),
         )
-        if not isinstance(found.name, str) or not _PATH.fullmatch(found.name):
+        if found.is_named and not _PATH.fullmatch(found.name):
             raise DeclarationError(
                 f"name: {quote(found.name)} is not a class of a library; write it as torch.optim.AdamW"
             )
@@ -119,6 +133,20 @@ def _argument(key: object, value: object) -> Argument:
         raise error.within(f"arguments: {key}") from None
 
 
+def _factor(value: object) -> Argument:
+    try:
+        return formula(value)
+    except DeclarationError as error:
+        raise error.within("lr_factor") from None
+
+
+def _text(given: Mapping[str, object], key: str) -> str:
+    value = given.get(key, "")
+    if isinstance(value, str):
+        return value
+    raise DeclarationError(f'{key}: {quote(value)} is not text; write {key} = "..."')
+
+
 def _option(key: object, value: object) -> Option:
     if isinstance(value, (bool, int, str)):
         return value
@@ -138,14 +166,16 @@ def _count(given: object) -> int:
 
 
 def _check_names(found: Implementation, parameters: frozenset[str]) -> None:
-    for key, argument in found.arguments:
+    named = [
+        *((f"arguments: {key}", argument) for key, argument in found.arguments),
+        ("lr_factor", found.lr_factor),
+    ]
+    for key, argument in named:
         parts = argument if isinstance(argument, tuple) else (argument,)
         calls = sorted({call.func.__name__ for part in parts for call in part.atoms(AppliedUndef)})
         if calls:
-            raise DeclarationError(f"arguments: {key}: the function {quote(calls[0])} is not known here")
+            raise DeclarationError(f"{key}: the function {quote(calls[0])} is not known here")
         for name in sorted({str(symbol) for part in parts for symbol in part.free_symbols}):
             if name not in parameters:
                 listed = ", ".join(sorted(parameters)) or "none"
-                raise DeclarationError(
-                    f"arguments: {key}: {quote(name)} is not a parameter; known are {listed}"
-                )
+                raise DeclarationError(f"{key}: {quote(name)} is not a parameter; known are {listed}")

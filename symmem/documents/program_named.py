@@ -7,10 +7,12 @@ from symmem.declaration.optimizer import Optimizer
 
 
 def program_sentences(optimizer: Optimizer) -> tuple[str, ...]:
-    """That it is the program, or where it departs from it; nothing where no program is named."""
+    """That it is the program, or where it departs from it, or why there is none; nothing where nothing is said."""
     named = optimizer.implementation
     if named is None:
         return ()
+    if not named.is_named:
+        return (f"No program is named: {named.none}.",)
     if named.said:
         return tuple(f"Unlike {named.name}: {departure}." for departure in named.said)
     settings = _settings(named)
@@ -22,7 +24,8 @@ def program_sentences(optimizer: Optimizer) -> tuple[str, ...]:
 def _settings(named: Implementation) -> list[str]:
     """What is more than a parameter handed on: numbers, expressions and options."""
     arguments = [f"{key} = {_shown(value)}" for key, value in named.arguments if not _is_handed_on(value)]
-    return arguments + [f"{key} = {value}" for key, value in named.options]
+    factor = [] if named.lr_factor == 1 else [f"lr times ({named.lr_factor})"]
+    return factor + arguments + [f"{key} = {value}" for key, value in named.options]
 
 
 def _is_handed_on(argument: Argument) -> bool:

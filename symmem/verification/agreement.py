@@ -66,8 +66,12 @@ def agreement(
     literal = Literal(optimizer, values or {}, problem.loss, functions or {}, problem.shapes)
     arguments = constructor_arguments(implementation, literal.numbers)
     idle = implementation.idle_steps
+    with mpmath.workdps(DIGITS):
+        factor = evaluate(implementation.lr_factor, literal.numbers, {}, digits=DIGITS)
     # An idle step has the rate of the first: it does not move.
-    rates = [float(real(lr) * literal.rate(max(step - idle, 0), DIGITS)) for step in range(steps + idle)]
+    rates = [
+        float(real(lr) * factor * literal.rate(max(step - idle, 0), DIGITS)) for step in range(steps + idle)
+    ]
     theirs = run(implementation.name, arguments, problem, rates)[idle:]
     ours = literal.run(problem.start, lr, steps, DIGITS)
     worst, parting = 0.0, None

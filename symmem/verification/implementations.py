@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -96,14 +97,19 @@ def _said(error: Exception) -> str:
 
 
 def _run_class(make: Any, arguments: Arguments, problem: Problem, rates: Sequence[float]) -> Points:
-    """A class with the interface of ``torch.optim.Optimizer``; a schedule is that of its groups."""
+    """A class with the interface of ``torch.optim.Optimizer``; a schedule is that of its groups.
+
+    One whose first argument is ``model`` gets a module that has these tensors.
+    """
     torch = importlib.import_module("torch")
     flat = [float(x) for x in problem.start]
     tensors = [
         torch.nn.Parameter(torch.tensor(part, dtype=torch.float64).reshape(shape))
         for part, shape in zip(_parts(flat, problem), problem.shapes, strict=True)
     ]
-    optimizer = make(tensors, lr=rates[0], **arguments)
+    takes = next(iter(inspect.signature(make).parameters), "")
+    given = torch.nn.ParameterList(tensors) if takes == "model" else tensors
+    optimizer = make(given, lr=rates[0], **arguments)
     points = [flat]
     for rate in rates:
         for group in optimizer.param_groups if len(set(rates)) > 1 else ():

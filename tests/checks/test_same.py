@@ -8,11 +8,17 @@ from sympy import Dummy, Symbol, sqrt, symbols
 from truth import load
 
 from symmem.algebra.intervals import POSITIVE
+from symmem.checks.difference import RATE, STEPS
 from symmem.checks.maps import candidates
 from symmem.checks.runs import Trial, parting
 from symmem.checks.same import Verdict, proved_scale, same
+from symmem.checks.verify import dimension_of, literal_of
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
+from symmem.verification import bruteforce
+from symmem.verification.literal import Literal
+from symmem.verification.losses import probe_point
+from symmem.verification.vectors import Vector
 
 beta, share, mu_x, mu_y, nu = symbols("beta share mu_x mu_y nu")
 
@@ -75,6 +81,44 @@ def test_the_difference_is_that_of_the_formulas() -> None:
     told = same(load("nesterov"), load("heavyball")).difference
     assert told.F.formula == 0
     assert abs(told.M.size - 1 / 9) < 1e-12
+
+
+@pytest.mark.parametrize(("first", "second"), [("adam-keras", "adam-torch"), ("adam-noam", "adam-torch")])
+def test_what_differs_in_the_first_steps_has_a_size(first: str, second: str) -> None:
+    """F and M at step n against brute force, at the defaults of the first: relative to the largest entry of its own."""
+    ours, theirs = load(first), load(second)
+    told = same(ours, theirs).difference
+    assert told.at_step is not None
+    shared = theirs.defaults | {key: value for key, value in ours.defaults.items() if key in theirs.defaults}
+    runs = [literal_of(ours, ours.defaults, None), literal_of(theirs, shared, None)]
+    point = probe_point(dimension_of(None))
+    for truth, part in zip((_frozen, _moved), told.at_step, strict=True):
+        for step, size in list(zip(STEPS, part.sizes, strict=True))[:3]:
+            left, right = ([run.rate(step, 40) * entry for entry in truth(run, point, step)] for run in runs)
+            scale = max(map(abs, left)) or 1
+            expected = float(max(abs(x - y) for x, y in zip(left, right, strict=True)) / scale)
+            assert size.number == pytest.approx(expected, rel=1e-9, abs=1e-20)
+
+
+def _frozen(run: Literal, point: Vector, step: int) -> Vector:
+    return bruteforce.memoryless(run, point, step, 40)
+
+
+def _moved(run: Literal, point: Vector, step: int) -> Vector:
+    return bruteforce.correction(run, point, step, RATE, 40)
+
+
+def test_different_defaults_are_told() -> None:
+    """Keras has eps 1e-7 and PyTorch 1e-8: in the limit F differs by |g|/(|g| + eps) - |g|/(|g| + eps')."""
+    told = same(load("adam-keras"), load("adam-torch")).difference
+    slopes = [
+        abs(entry)
+        for entry in literal_of(load("adam"), {}, None).loss.gradient(probe_point(dimension_of(None)))
+    ]
+    left, right = ([x / (x + eps) for x in slopes] for eps in (1e-7, 1e-8))
+    expected = max(abs(x - y) for x, y in zip(left, right, strict=True)) / max(left)
+    assert told.F.size == 0
+    assert told.F.own.number == pytest.approx(float(expected), rel=1e-6)
 
 
 def test_keras_form_is_seen_through_its_roots() -> None:

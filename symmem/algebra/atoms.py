@@ -52,6 +52,7 @@ __all__ = [
     "Kind",
     "contraction",
     "contraction_order",
+    "is_constant",
     "is_contraction",
     "is_scalar",
     "kind",
@@ -80,6 +81,11 @@ def is_scalar(expression: Expr) -> bool:
 def moves_with_theta(scalar: Expr) -> bool:
     """Whether a scalar is no constant: the loss, or a total of something."""
     return LOSS in scalar.free_symbols or bool(scalar.has(TOTAL, SUM_TENSORS))
+
+
+def is_constant(expression: Expr) -> bool:
+    """A scalar that is one number for all theta: not the loss, not a total such as the norm of the whole gradient."""
+    return is_scalar(expression) and not moves_with_theta(expression)
 
 
 def split_scalar(expression: Expr) -> tuple[Expr, Expr]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
 from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.records import Parameter
 
 ParameterMap = dict[Symbol, Expr]
 """Each parameter of the second optimizer as an expression in those of the first."""
@@ -38,8 +39,13 @@ def _choices(
     is_decay = any(variable.beta == name for variable in second.momentum)
     found: list[Expr] = [*ours, *(decays if is_decay else ())]
     (parameter,) = (each for each in second.parameters if each.name == name.name)
-    found += [number for number in (Integer(0), Integer(1)) if parameter.range.contains(number)]
+    found += [number for number in (Integer(0), Integer(1)) if may_be(parameter, number)]
     return list(dict.fromkeys(found))
+
+
+def may_be(parameter: Parameter, number: Rational) -> bool:
+    """Whether a parameter may be this number: in its range, or 0 at the end of it, as for an eps that is left out."""
+    return parameter.range.contains(number) or (number == 0 and parameter.range.lower == 0)
 
 
 def _effort(names: list[Symbol], values: tuple[Expr, ...]) -> int:

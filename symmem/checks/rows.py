@@ -9,7 +9,7 @@ from symmem.checks.sweeps import Row, Values
 from symmem.checks.verify import verify
 from symmem.declaration.loading import load
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.derivation import derive
+from symmem.derivation.derivation import Derivation, derive
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.slow_rate import at_slow_rate, is_rated
@@ -30,7 +30,8 @@ def sign_row(name: str, values: Values) -> Row:
 
     ``sign`` and ``factor``: of the modified loss behind a factor P; ``map_sign`` and ``map_factor``: of the loss inside
     the gradient map.  ``bound`` is 1 - beta for the longest memory, or less where the expansion asks for it: the
-    numbers hold for h << bound.  ``per_rate``: under a schedule h is ``h rate(n)`` in all of this.
+    numbers hold for h << bound.  ``per_rate``: under a schedule h is ``h rate(n)`` in all of this.  ``why``: where
+    there is no sign, the reason.
     """
     row = _begun(name, values)
     try:
@@ -51,11 +52,29 @@ def _signs(optimizer: Optimizer) -> Row:
     if isinstance(inside, GradientMapLoss):
         whole = ModifiedLoss(inside.potential, inside.potential)
         found |= _side("map_", regularisation(method, whole), optimizer)
-    small, memory = largest_step(method), 1 - longest_decay(optimizer, dict(optimizer.defaults))
+    small, memory = largest_step(method), _shortest(optimizer)
     found["bound"] = memory if small is None else min(memory, small)
-    if isinstance(derivation.limit, Missing):
-        found["error"] = "".join(map(str, derivation.limit.reason.parts))
+    if found["sign"] is None:
+        found["why"] = _why(derivation)
     return found
+
+
+def _shortest(optimizer: Optimizer) -> float:
+    """``1/(1 + lag)`` for the longest memory: 1 - beta for a geometric one, whose mean lag is beta/(1 - beta)."""
+    delays = max(variable.delay for variable in optimizer.momentum)
+    return min(1 - longest_decay(optimizer, dict(optimizer.defaults)), 1 / (1 + delays))
+
+
+def _why(derivation: Derivation) -> str:
+    """In a few words, why no sign is told."""
+    if isinstance(derivation.limit, Missing):
+        return "no limit: " + "".join(map(str, derivation.limit.reason.parts))
+    against = derivation.obstruction
+    if against is None:
+        return "the loss changes by no norm of its gradient"
+    if against.order == 0:
+        return "F is P grad L for no P" if against.is_denial else "no P found with F = P grad L"
+    return "M/P is no gradient" if against.is_denial else "no potential found for M/P"
 
 
 def _side(prefix: str, found: Regularisation | None, optimizer: Optimizer) -> Row:

@@ -11,6 +11,7 @@ import mpmath
 from mpmath import mpf
 from sympy import Expr, Integer, Rational, Symbol
 
+from symmem.checks.maps import may_be
 from symmem.checks.verify import dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
@@ -116,7 +117,7 @@ def _scale(
 ) -> mpf | None:
     """The one factor between the updates on all histories; None where there is none, or a number is out of range."""
     for parameter in second.parameters:
-        if not parameter.range.contains(theirs[parameter.name]):
+        if not may_be(parameter, theirs[parameter.name]):
             return None
     chance, factors = random.Random(11), []
     layout = layout_of(first, second)

@@ -22,8 +22,9 @@ def sign_text(rows: Sequence[Row], style: Style) -> str:
     lines = fitted_table([[style.plain(cell) for cell in row] for row in cells], style.width)
     told = [
         "penalises, rewards: the modified loss is L + h c R, with R a norm of the gradient, c > 0 or c < 0, at the "
-        "parameters of the row, as the small numbers such as eps go to 0; neither: memory leaves the loss as it is; "
-        "a blank: no modified loss of this form is known.",
+        "parameters of the row, as the small numbers such as eps go to 0; neither: memory leaves the loss as it is. "
+        "A row without one of these words says why: F + M is the update without memory, and P a factor with which "
+        "it is the step h P grad of the modified loss.",
         "inside the map: c R of the loss inside the gradient map of the update (mathematics.md section 11), with c > 0 "
         "where large gradients are penalised and c < 0 where they are rewarded.",
         "Every number is that of the first order in h and means something for h/(1 - beta) << 1 alone, with beta of "
@@ -42,7 +43,7 @@ def sign_text(rows: Sequence[Row], style: Style) -> str:
 def _side(row: Row, prefix: str, style: Style) -> list[str]:
     sign, factor, norm = (row.get(f"{prefix}{part}") for part in ("sign", "factor", "norm"))
     if sign is None or norm is None:
-        return ["", ""]
+        return ["", "" if prefix else str(row.get("why", row.get("error", "")))]
     return [
         SIGNS[sign + 1] + _mark(row),
         f"{factor:.4g} {norm['text' if style.unicode else 'ascii']}" if sign else "",

@@ -32,8 +32,9 @@ def check_decay(optimizer: Optimizer, beta: Expr) -> None:
     for parameter in optimizer.parameters:
         if beta == Symbol(parameter.name) and not parameter.range.within(DECAYS):
             raise DeclarationError(
-                f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}, where memory fades; "
-                'write range = "[0, 1)"'
+                f"beta: {parameter.name} has the range {parameter.range}; it must lie in {DECAYS}, where memory fades: "
+                "with 1, the default of DistributedShampoo's beta2, past gradients are summed and never forgotten; "
+                'write range = "[0, 1)" and a default below 1'
             )
     try:
         value = substitute(beta, defaults_of(optimizer))

@@ -103,7 +103,8 @@ CHARACTERS: Mapping[str, str] = MappingProxyType(
             "<>",
             "no comparisons and no conditions, but in b and in the rate: write one smooth formula",
         ),
-        "%": "no remainder; use + - * / **",
+        "%": "no remainder: what comes every k-th step (Lookahead, a preconditioner that is refreshed) never settles; "
+        "use + - * / **",
         "|": "no bars; write abs(x) of each entry, norm(x) of a tensor",
         "@": "no matrix product by @; write matmul(x, y)",
         "\0": "a null byte; remove it",

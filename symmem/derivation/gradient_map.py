@@ -16,7 +16,7 @@ from symmem.algebra.atoms import (
     THETA,
     TOTAL,
     Kind,
-    is_scalar,
+    is_constant,
     kind,
     moves_with_theta,
     opaque_parts,
@@ -71,7 +71,7 @@ def gradient_map(method: Method) -> GradientMap | Missing:
         return Missing(Sentence.of("it has more than one memory" if remembering else "it has no memory"))
     memory = remembering[0]
     ratio = collect(memory.g / GRAD, method.numbers)
-    if not is_scalar(ratio) or gains[memory] == 0:
+    if not is_constant(ratio) or gains[memory] == 0:
         return Missing(Sentence.of("what it remembers is not a multiple of the gradient"))
     phi, decay = _without_decay(one, memory, gains)
     if decay is None:
@@ -93,7 +93,7 @@ def _without_decay(method: Method, memory: Channel, gains: dict[Channel, Expr]) 
             continue
         slope = slope_in(phi, channel.symbol)
         share = collect(slope * gains[channel] * channel.g / THETA, method.numbers)
-        if not is_scalar(share) or channel.symbol in slope.free_symbols:
+        if not is_constant(share) or channel.symbol in slope.free_symbols:
             return phi, None
         decay.append(share)
         phi = phi.xreplace({channel.symbol: S.Zero})

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sympy import Add, Expr, S, expand_mul
 
-from symmem.algebra.atoms import LOSS, TOTAL, contraction, is_scalar
+from symmem.algebra.atoms import LOSS, TOTAL, contraction, is_constant
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.potentials import potential
@@ -59,7 +59,7 @@ def regulariser(method: Method) -> Regulariser | None:
         response = settle(form.correction.xreplace({**others, memory.product: S.One, memory.scale: S.One}))
         strengths.append(group([response / preconditioner], form.field))
     found = _potential(settle(form.past))
-    if found is None or not all(is_scalar(strength) for strength in strengths):
+    if found is None or not all(is_constant(strength) for strength in strengths):
         return None
     return Regulariser(tuple(strengths), *found, settled.regime)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, Rational, S
 
-from symmem.algebra.atoms import GRAD, is_scalar, split_scalar
+from symmem.algebra.atoms import GRAD, is_constant, split_scalar
 from symmem.algebra.directional import slope_in
 from symmem.algebra.free_trees import Rooted, differential, free, rooted, scalar, size
 from symmem.algebra.grouping import group
@@ -35,7 +35,7 @@ def gradient_gain(method: Method) -> Expr | None:
     channel = one.channels[0]
     slope = slope_in(one.phi, channel.symbol)
     gain = collect(slope * limit_gains(one)[0] * channel.g / GRAD, method.numbers)
-    return gain if is_scalar(gain) else None
+    return gain if is_constant(gain) else None
 
 
 def potential_of_order(

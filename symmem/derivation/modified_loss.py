@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from sympy import Add, Expr, S
 
-from symmem.algebra.atoms import GRAD, LOSS, LR, is_scalar
+from symmem.algebra.atoms import GRAD, LOSS, LR, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Advice, Missing, Sentence
@@ -134,6 +134,6 @@ def _by_linear_map(method: Method, order: int) -> ModifiedLoss | None:
     if not isinstance(found, GradientMapLoss):
         return None
     slope = slope_in(found.map.map, GRAD)
-    if not is_scalar(slope) or collect(found.map.map - slope * GRAD, method.numbers) != 0:
+    if not is_constant(slope) or collect(found.map.map - slope * GRAD, method.numbers) != 0:
         return None
     return ModifiedLoss(found.potential, slope, decay=found.map.decay)

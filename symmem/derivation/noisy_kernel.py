@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sympy import Add, Expr, S
 
-from symmem.algebra.atoms import GRAD, PAST, STEP, is_scalar
+from symmem.algebra.atoms import GRAD, PAST, STEP, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.history import sum_scalar
@@ -30,7 +30,7 @@ def noisy_kernel(method: Method) -> Kernel | None:
     kernels = []
     for channel in method.channels:
         slope = slope_in(method.phi, channel.symbol) * slope_in(channel.g, GRAD)
-        if not is_scalar(slope):
+        if not is_constant(slope):
             return None
         if slope != 0:
             kernels.append(channel.kernel.scaled(method.numbers.tidy(slope)))

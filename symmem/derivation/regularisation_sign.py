@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sympy import Abs, Expr, Mul, Rational, S
 
-from symmem.algebra.atoms import GRAD, LR, STEP, TOTAL, moves_with_theta, terms_of, total
+from symmem.algebra.atoms import GRAD, LR, STEP, THETA, TOTAL, moves_with_theta, terms_of, total
 from symmem.algebra.families import RATE
 from symmem.algebra.norms import is_size
 from symmem.algebra.signs import Sign, sign_of
@@ -79,12 +79,22 @@ def _is_norm(size: Expr, method: Method) -> bool:
     if size.func == TOTAL:
         entry = size.args[0]
         base, exponent = entry.as_base_exp()
-        if base == Abs(GRAD) and sign_of(exponent, method.ranges) is Sign.POSITIVE:
+        if (
+            isinstance(base, Abs)
+            and _is_gradient(base.args[0])
+            and sign_of(exponent, method.ranges) is Sign.POSITIVE
+        ):
             return True
         return is_size(entry, GRAD)
     if size.func == SUM_TENSORS:
         return size.args[0] == NUCLEAR(GRAD) or _is_root_of_square(size.args[0], DOT(GRAD, GRAD))
     return _is_root_of_square(size, total(GRAD**2))
+
+
+def _is_gradient(vector: Expr) -> bool:
+    """``grad``, or ``grad + c theta``: the gradient of the loss with its penalty c |theta|^2/2."""
+    penalty = (vector - GRAD).as_independent(THETA)
+    return vector == GRAD or (penalty[1] == THETA and not moves_with_theta(penalty[0]))
 
 
 def _is_root_of_square(size: Expr, square: Expr) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sympy import Expr, Rational, S
 
-from symmem.algebra.atoms import GRAD, LOSS, THETA, contraction, is_contraction, is_scalar, total
+from symmem.algebra.atoms import GRAD, LOSS, THETA, contraction, is_constant, is_contraction, total
 from symmem.algebra.directional import slope_in
 from symmem.algebra.heads import HEADS
 from symmem.algebra.passes import collect
@@ -28,7 +28,7 @@ def coupled_decay(method: Method) -> Expr:
         ratio = collect(slope_in(channel.g, THETA) / along_gradient, method.numbers)
         found.add(ratio)
     shift = found.pop() if len(found) == 1 else S.Zero
-    return shift if is_scalar(shift) else S.Zero
+    return shift if is_constant(shift) else S.Zero
 
 
 def uncoupled(method: Method, decay: Expr) -> Method | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from sympy import Add, Expr
 
-from symmem.algebra.atoms import STEP, is_scalar
+from symmem.algebra.atoms import STEP, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
@@ -40,7 +40,7 @@ def _in_one_memory(channel: Channel, above: list[Channel], scalars: Scalars) -> 
     read = [other for other in above if other.symbol in channel.g.free_symbols]
     symbols = {other.symbol for other in above}
     slopes = [slope_in(channel.g, other.symbol) for other in read]
-    if not read or not all(is_scalar(slope) for slope in slopes):
+    if not read or not all(is_constant(slope) for slope in slopes):
         return channel
     if any(other.g.free_symbols & symbols for other in read):
         return channel
@@ -53,7 +53,7 @@ def _in_one_memory(channel: Channel, above: list[Channel], scalars: Scalars) -> 
     for slope, other in zip(slopes, read, strict=True):
         ratio = collect(other.g / base, scalars)
         # A factor that is no number of the method's field, a root in two spellings, has no exact powers there.
-        if not is_scalar(ratio) or scalars.field.read(slope * ratio) is None:
+        if not is_constant(ratio) or scalars.field.read(slope * ratio) is None:
             return channel
         kernels.append(composed(channel.kernel, other.kernel).scaled(scalars.tidy(slope * ratio)))
     return replace(channel, g=base, kernel=kernel_sum(kernels, scalars))

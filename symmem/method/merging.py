@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from sympy import Expr, S, sign
 
-from symmem.algebra.atoms import STEP, is_scalar
+from symmem.algebra.atoms import STEP, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
@@ -85,13 +85,13 @@ def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr
         return None
     factor = collect(slopes[1] / slopes[0], scalars)
     seen = {symbol for jump in phi.atoms(sign) for symbol in jump.free_symbols}
-    return factor if is_scalar(factor) and not seen & {first.symbol, other.symbol} else None
+    return factor if is_constant(factor) and not seen & {first.symbol, other.symbol} else None
 
 
 def _scalar_ratio(above: Expr, below: Expr, scalars: Scalars) -> Expr | None:
     """``above / below`` where it is a scalar."""
     ratio = collect(above / below, scalars)
-    return ratio if is_scalar(ratio) else None
+    return ratio if is_constant(ratio) else None
 
 
 def _weight(first: Kernel, other: Kernel, scalars: Scalars) -> Expr | None:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from sympy import Add, Expr, Symbol
 
-from symmem.algebra.atoms import STEP, TOTAL, Kind, is_scalar, kind
+from symmem.algebra.atoms import STEP, TOTAL, Kind, is_constant, kind
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
@@ -113,12 +113,12 @@ class Method:
 
     @cached_property
     def is_linear(self) -> bool:
-        """Is ``Phi = sum_l a_l m_l`` with scalars a_l?"""
+        """Is ``Phi = sum_l a_l m_l`` with constants a_l?"""
         symbols = [channel.symbol for channel in self.channels]
         slopes = [slope_in(self.phi, symbol) for symbol in symbols]
         # The slope of a sign is zero away from its jump: what the slopes add up to has to be Phi itself.
         rest = self.phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))
-        return all(is_scalar(slope) for slope in slopes) and rest.expand() == 0
+        return all(is_constant(slope) for slope in slopes) and rest.expand() == 0
 
     @cached_property
     def is_settled(self) -> bool:

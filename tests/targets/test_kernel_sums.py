@@ -12,12 +12,14 @@ import compiled
 import numpy as np
 import probe
 import pytest
-from compiled import built, formulas, module
-from truth import LR, load
+from compiled import built, module
+from truth import LR, THETA, literal_of, load
 
 import symmem
 from symmem.errors import SymmemError
 from symmem.targets.c.layout import c_files
+from symmem.verification import bruteforce
+from symmem.verification.values import settled_step
 
 QUICK = ("nsgd-momentum", "adam-mini", "lamb")
 """A norm and its derivative; a mean, with sums over past steps of sums over the entries; four sums."""
@@ -56,12 +58,21 @@ def test_values_of_the_others(shared_folder: Path, name: str) -> None:
 
 @pytest.mark.prove
 @pytest.mark.parametrize("n", [0, 1, 5, None])
-def test_a_cascade_has_the_values_of_its_formulas(shared_folder: Path, n: int | None) -> None:
-    """NovoGrad reads a momentum variable: the NumPy module beside it is held to 30 digits in test_tensors.py."""
+def test_the_values_of_a_cascade(shared_folder: Path, n: int | None) -> None:
+    """NovoGrad, which reads a momentum variable, against brute force in 50 digits; the limit at a settled step."""
     found = module(built(shared_folder, OTHERS, "portable"), "novograd")
-    given = (probe.THETA64, probe.contraction, probe.contraction)
-    exact = formulas(found).step(*given, n=n, lr=0.01)
-    np.testing.assert_allclose(found.step(*given, n=n, lr=0.01), exact, rtol=1e-12)
+    run, given = literal_of(load("novograd")), (probe.THETA64, probe.contraction, probe.contraction)
+    step = settled_step(run.optimizer, run.numbers) if n is None else n
+    update = np.array(bruteforce.memoryless(run, THETA, step, 50), dtype=float)
+    change = np.array(bruteforce.correction(run, THETA, step, LR, 50), dtype=float)
+    lr, parameters = float(LR), probe.parameters("novograd")
+    scale = np.abs(update) + np.abs(change)
+    for value, exact in (
+        (found.memoryless(*given[:2], n=n, **parameters), update),
+        (found.correction(*given, n=n, lr=lr, **parameters), change),
+        (found.step(*given, n=n, lr=lr, **parameters), probe.THETA64 - lr * (update + change)),
+    ):
+        assert np.max(np.abs(value - exact) / (scale + np.abs(exact))) < TOLERANCE[np.float64]
 
 
 def placed(values: np.ndarray, offset: int) -> np.ndarray:

@@ -1,69 +1,145 @@
-"""The sign table of ``symmem compare --all`` against brute force: the number c of L + h c R."""
+"""The sign table of ``symmem compare --all`` against brute force: the number c of L + h c R, in both senses."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import mpmath
 import pytest
 from mpmath import mpf
-from sympy import Integer, Rational
+from sympy import Expr, Integer, Rational
 from truth import EVERY, load
 
 from symmem.checks.claims import random_points
 from symmem.checks.rows import sign_row
 from symmem.checks.verify import as_theory_sees, dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.derivation import Derivation, derive
+from symmem.derivation.regularisation_sign import regularisation
+from symmem.derivation.verdicts import ModifiedLoss
 from symmem.verification import bruteforce
+from symmem.verification.evaluation import evaluate
+from symmem.verification.losses import Loss, ridge_loss
+from symmem.verification.ridges import Monomial
 from symmem.verification.values import gentle_values, settled_step
+from symmem.verification.vectors import Vector
 
 TINY = {name: Rational(1, 10**16) for name in ("eps", "delta", "eps_root")}
 """The table is told for small numbers that go to 0."""
 DIGITS = 60
 FAR = 120
 """A step at which factors b(n) that settle slowly are within a few percent of their limits."""
+NUDGE = mpf(10) ** -18
+CONSTANT = [name for name in EVERY if load(name).schedule is None]
+"""Under a schedule c is told per unit of a slow rate: tests/derivation/test_slow_rate.py."""
+FEW = ("heavyball", "adam", "adam-l2", "signum", "optimistic-gd", "global-clip", "nsgd-momentum")
 
 
-def slopes(norm: str, values: dict[str, Rational], gradient: list[mpf]) -> list[mpf] | None:
-    """``dR/d(grad)``, entry by entry, for the norms of the table."""
-    if norm == "total(Abs(grad))":
-        return [mpmath.sign(x) for x in gradient]
-    if norm == "total(grad**2)":
-        return [2 * x for x in gradient]
-    if "p" in values:
-        power = 2 - 2 * mpf(values["p"].p) / values["p"].q
-        return [power * abs(x) ** (power - 1) * mpmath.sign(x) for x in gradient]
-    return None
+class Case:
+    """An optimizer at values at which its memory is short, without decay, on a coupled loss."""
+
+    def __init__(self, name: str) -> None:
+        optimizer = load(name)
+        self.values = gentle_values(optimizer) | ({"weight_decay": Integer(0)} if _decays(optimizer) else {})
+        told = {key: value for key, value in self.values.items() if key not in TINY}
+        self.row = sign_row(name, told)
+        self.derivation: Derivation = derive(optimizer.with_values(told) if told else optimizer)
+        self.values |= {key: tiny for key, tiny in TINY.items() if key in self.values}
+        self.run = literal_of(as_theory_sees(optimizer), self.values, layout_of(optimizer))
+        self.point = random_points(self.run, dimension_of(self.run.layout), 1)[0]
+        step = settled_step(self.run.optimizer, self.run.numbers)
+        self.bound, self.step = (1e-6, step) if step is not None else (0.03, FAR)
+
+    def moved(self) -> Vector:
+        """M for h = 1."""
+        return bruteforce.correction(self.run, self.point, self.step, Rational(1), DIGITS)
+
+    def penalty(self, norm: Expr) -> Vector:
+        """``grad R = H dR/d(grad)``, the inner derivative by a difference of 60 digits."""
+        gradient = self.run.loss.gradient(self.point)
+
+        def size(*entries: mpf) -> mpf:
+            layouts = None if self.run.layout is None else {"theta": self.run.layout, "grad": self.run.layout}
+            vectors = {"theta": self.point, "grad": entries}
+            return evaluate(norm, self.values, vectors, layouts=layouts, digits=DIGITS)
+
+        return self.run.loss.contraction(self.point, _slopes(size, gradient))
 
 
-@pytest.mark.prove
-@pytest.mark.parametrize("name", [name for name in EVERY if load(name).schedule is None])
-def test_the_number_of_the_sign_table(name: str) -> None:
-    """``M = h P grad(c R)`` with ``P = F/grad``, entry by entry, without decay; c = 0 is ``M = 0``.
+def _slopes(function: Callable[..., mpf], at: Vector) -> Vector:
+    found = []
+    for position in range(len(at)):
+        above, below = ([x + side * NUDGE * (i == position) for i, x in enumerate(at)] for side in (1, -1))
+        found.append((function(*above) - function(*below)) / (2 * NUDGE))
+    return tuple(found)
 
-    Under a schedule c is told per unit of a slow rate: tests/derivation/test_slow_rate.py.
-    """
-    optimizer = load(name)
-    values = gentle_values(optimizer) | ({"weight_decay": Integer(0)} if _decays(optimizer) else {})
-    row = sign_row(name, {key: value for key, value in values.items() if key not in TINY})
+
+def _norm(derivation: Derivation, loss: ModifiedLoss) -> Expr:
+    return regularisation(derivation.method, loss).norm
+
+
+def check_behind_a_factor(case: Case) -> None:
+    """``M = h P grad(c R)`` with ``P = F/grad``, entry by entry; c = 0 is ``M = 0``."""
+    row, run = case.row, case.run
     if row["sign"] is None:
+        assert row["why"]
         return
-    values |= {key: tiny for key, tiny in TINY.items() if key in values}
-    run = literal_of(as_theory_sees(optimizer), values, layout_of(optimizer))
-    point = random_points(run, dimension_of(run.layout), 1)[0]
-    step = settled_step(run.optimizer, run.numbers)
-    bound, step = (1e-6, step) if step is not None else (0.03, FAR)
     with mpmath.workdps(DIGITS):
-        gradient = list(run.loss.gradient(point))
-        update = bruteforce.memoryless(run, point, step, DIGITS)
-        moved = bruteforce.correction(run, point, step, Rational(1), DIGITS)
+        gradient = list(run.loss.gradient(case.point))
+        update = bruteforce.memoryless(run, case.point, case.step, DIGITS)
+        moved = case.moved()
         if row["sign"] == 0:
             assert max(map(abs, moved)) < mpf(10) ** -6 * max(map(abs, update))
             return
         assert row["sign"] == (1 if row["factor"] > 0 else -1)
-        slope = slopes(row["norm"]["sympy"], values, gradient)
-        assert slope is not None
-        penalty = run.loss.contraction(point, slope)
+        penalty = case.penalty(_norm(case.derivation, case.derivation.modified_loss))
         for m, f, g, r in zip(moved, update, gradient, penalty, strict=True):
-            assert abs(m * g / (f * r) / mpf(row["factor"]) - 1) < bound
+            assert abs(m * g / (f * r) / mpf(row["factor"]) - 1) < case.bound
+
+
+def check_inside_the_map(case: Case) -> None:
+    """``F + M = F at the gradient of L + h c R``: M is the derivative of the map along ``h c grad R``."""
+    row, run = case.row, case.run
+    if row.get("map_sign") is None:
+        return
+    assert row["map_sign"] == (1 if row["map_factor"] > 0 else -1)
+    inside = case.derivation.gradient_map_loss
+    with mpmath.workdps(DIGITS):
+        gradient = run.loss.gradient(case.point)
+        along = case.penalty(_norm(case.derivation, ModifiedLoss(inside.potential, inside.potential)))
+
+        def update(share: mpf) -> Vector:
+            shifted = [g + share * row["map_factor"] * r for g, r in zip(gradient, along, strict=True)]
+            straight = replace(run, loss=_plane(shifted))
+            return bruteforce.memoryless(straight, case.point, case.step, DIGITS)
+
+        expected = [(x - y) / (2 * NUDGE) for x, y in zip(update(NUDGE), update(-NUDGE), strict=True)]
+        scale = max(map(abs, expected))
+        for m, e in zip(case.moved(), expected, strict=True):
+            assert abs(m - e) < case.bound * scale
+
+
+def _plane(gradient: list[mpf]) -> Loss:
+    """The loss with this gradient everywhere."""
+    size = len(gradient)
+    rows = [[int(i == j) for j in range(size)] for i in range(size)]
+    return ridge_loss([(slope, Monomial(1), row) for slope, row in zip(gradient, rows, strict=True)])
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_numbers_of_a_few(name: str) -> None:
+    case = Case(name)
+    check_behind_a_factor(case)
+    check_inside_the_map(case)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", CONSTANT)
+def test_the_numbers_of_the_sign_table(name: str) -> None:
+    case = Case(name)
+    check_behind_a_factor(case)
+    check_inside_the_map(case)
 
 
 def _decays(optimizer: Optimizer) -> bool:

@@ -18,6 +18,7 @@ needed=(
   "cmake cmake"
   "pkg-config pkg-config"
   "octave-cli octave"
+  "coqc coq"
 )
 
 there() {

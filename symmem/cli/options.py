@@ -39,6 +39,7 @@ OTHER_TARGETS = {
     **dict.fromkeys(("python", "np", "py"), "write numpy"),
     **dict.fromkeys(("c++", "cpp", "c11", "cuda"), "write c, which C++ can call"),
     **dict.fromkeys(("optax", "flax"), "write jax"),
+    **dict.fromkeys(("rocq", "v", "proof", "proofs"), "write coq"),
 }
 
 NAME = click.argument("name", metavar="NAME|FILE|-")

@@ -22,3 +22,8 @@ def in_c_comment(text: str) -> str:
 def in_octave_comment(text: str) -> str:
     """For a comment behind ``%`` and a space: its line ends it; only a line of ``%{`` would open a block."""
     return text.replace("\\", "/")
+
+
+def in_coq_comment(text: str) -> str:
+    """For a comment of Coq, in which comments nest and strings are read: no bracket with a star, no double quote."""
+    return text.replace('"', "'").replace("(*", "( *").replace("*)", "* )")

@@ -82,6 +82,7 @@ _ALL = (
         needs_output="--target c writes a header and a source file; add -o DIR",
         calls_back=False,
     ),
+    Target("coq", "theorems with their proofs, for coqc", "symmem.targets.coq.module", "coq_file"),
     Target("json", "every formula as data", "symmem.targets.json", "json_text"),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}

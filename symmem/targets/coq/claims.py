@@ -1,0 +1,97 @@
+"""What a Coq file can state of a derivation, as data: memories, the update on a constant history, sums, the correction.
+
+Nothing is computed here that the engine did not print: closed forms are its own, taken apart at their scalars.
+"""
+
+from __future__ import annotations
+
+from sympy import Add, Expr, Rational, S, Sum, Symbol
+
+from symmem.algebra.atoms import GRAD, PAST, THETA, split_scalar, terms_of
+from symmem.algebra.directional import slope_in
+from symmem.algebra.passes import collect, distribute
+from symmem.derivation.derivation import Derivation
+from symmem.derivation.gains import gains
+from symmem.derivation.history import past_terms, sum_over_past
+from symmem.method.geometric import Geometric
+from symmem.method.instant import Instant
+from symmem.method.kernel import Kernel
+from symmem.method.merging import merged
+from symmem.method.method import Channel, Method
+from symmem.records import record
+
+
+@record(frozen=True)
+class Memory:
+    """One momentum variable: the kernels that add up to its memory, and its gain in closed form."""
+
+    channel: Channel
+    parts: tuple[Kernel, ...]
+    gain: Expr
+
+    @property
+    def slopes(self) -> tuple[Expr, Expr]:
+        """``(a, b)`` with ``Dg[v] = a D2L[v] + b v``."""
+        return slope_in(self.channel.g, GRAD), slope_in(self.channel.g, THETA)
+
+
+@record(frozen=True)
+class Term:
+    """``scalar(s) vector``: one term of the update on a constant history; the vector does not know the step."""
+
+    scalar: Expr
+    vector: Expr
+
+
+@record(frozen=True)
+class Claims:
+    """``terms`` is None where the update is no sum of such terms: then its sums over the past stay."""
+
+    method: Method
+    memories: tuple[Memory, ...]
+    terms: tuple[Term, ...] | None
+
+    @property
+    def pasts(self) -> tuple[Expr, ...]:
+        """Every sum over the past of one decay and one term."""
+        shapes = dict.fromkeys(part.shape for each in self.memories for part in each.parts if part.has_memory)
+        return tuple(self.past(shape, term) for shape in shapes for term in self.terms or ())
+
+    def past(self, shape: Kernel, term: Term) -> Expr:
+        """``sum_{s<n} tail(n, s) scalar(s)`` as the engine closes it; with a ``Sum`` where it does not close."""
+        front, inside = split_scalar(sum_over_past(term.scalar * GRAD, shape, self.method.numbers))
+        return front * Add(*(part / GRAD for part in terms_of(inside)))
+
+
+def claims_of(derivation: Derivation) -> Claims:
+    """Of the method as declared; of a cascade that is linear in what it reads, the one that reads nothing."""
+    method = derivation.method
+    method = merged(method) if method.is_cascade else method
+    memories = tuple(
+        Memory(channel, channel.kernel.summands, gain)
+        for channel, gain in zip(method.channels, gains(method), strict=True)
+    )
+    return Claims(method, memories, _terms(method))
+
+
+def is_known(memory: Memory) -> bool:
+    """Whether the file has words for it: no memory but of the present, and geometric ones with a plain decay."""
+    return all(
+        isinstance(part, Instant)
+        or (isinstance(part, Geometric) and isinstance(part.decay, (Symbol, Rational)))
+        for part in memory.parts
+    )
+
+
+def _terms(method: Method) -> tuple[Term, ...] | None:
+    if method.is_cascade or not method.is_entrywise or method.rate is not None:
+        return None
+    whole = Add(*past_terms(method))
+    parts = terms_of(distribute(collect(whole, method.numbers)))
+    found: dict[Expr, Expr] = {}
+    for part in parts:
+        scalar, vector = split_scalar(part)
+        if PAST in vector.free_symbols or vector.has(Sum):
+            return None
+        found[vector] = found.get(vector, S.Zero) + scalar
+    return tuple(Term(scalar, vector) for vector, scalar in found.items())

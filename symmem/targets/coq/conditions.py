@@ -1,0 +1,148 @@
+"""What the theorems rest on: ranges of the parameters, decays that fade, and denominators and roots that are not zero.
+
+What follows from the ranges is a Fact with its proof; what does not, as ``beta1 <> beta2``, is a Hypothesis: it stands
+in the statement of every theorem that needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sympy import Abs, Add, Expr, Mul, Pow, Rational, S, Symbol, oo, preorder_traversal, sign
+
+from symmem.algebra.atoms import GRAD, STEP, THETA
+from symmem.algebra.intervals import Interval
+from symmem.algebra.ranges import Ranges, bounds
+from symmem.derivation.gains import at_frozen_point, gains
+from symmem.method.method import Method
+from symmem.records import record
+from symmem.targets.coq.dialect import CoqPrinter
+
+
+@record(frozen=True)
+class Condition:
+    """A named statement about the parameters, for every step and every entry that it speaks of."""
+
+    name: str
+    statement: str
+    proof: str
+    """Empty for a hypothesis."""
+    by_step: bool = False
+    by_entry: bool = False
+
+    @property
+    def text(self) -> str:
+        """The Fact with its proof, or the Hypothesis."""
+        binder = " ".join(["(n : nat)"] * self.by_step + ["(i : entry)"] * self.by_entry)
+        stated = f"{self.name} : {f'forall {binder}, ' if binder else ''}{self.statement}."
+        return f"Fact {stated}\nProof. {self.proof} Qed." if self.proof else f"Hypothesis {stated}"
+
+    def used(self, step: str, entry: str) -> str | None:
+        """The tactic that puts it into the context, at a step and an entry; None where there is no entry."""
+        if self.by_entry and not entry:
+            return None
+        if not self.by_entry:
+            return f"pose proof {self.name}"
+        return f"pose proof ({self.name}{' ' + step if self.by_step else ''} {entry})"
+
+
+def range_of(name: str, interval: Interval) -> str | None:
+    """``0 <= beta < 1``; None where the parameter may be any number."""
+    low = "" if interval.lower == -oo else f"{_number(interval.lower)} {'<' if interval.lower_open else '<='} "
+    high = "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {_number(interval.upper)}"
+    return f"{low}{name}{high}" if low or high else None
+
+
+def _number(value: Expr) -> str:
+    return f"{int(value.p)}" if value.is_Integer else f"({int(value.p)} / {int(value.q)})"
+
+
+def conditions(
+    expressions: Iterable[Expr], decays: Iterable[Expr], ranges: Ranges, printer: CoqPrinter
+) -> tuple[Condition, ...]:
+    """Every decay fades; no base of a negative power is zero; under every root stands a positive number."""
+    expressions, decays = tuple(expressions), tuple(dict.fromkeys(decays))
+    found = [_decay(place, decay, ranges, printer) for place, decay in enumerate(decays, start=1)]
+    roots = dict.fromkeys(base for each in expressions for base in _roots(each))
+    for place, base in enumerate(roots, start=1):
+        found.append(_positive(f"root{place}", base, ranges, printer))
+    below = dict.fromkeys(base for each in expressions for base in _denominators(each))
+    for place, base in enumerate((base for base in below if not base.is_Rational), start=1):
+        found.append(_apart(f"apart{place}", base, decays, ranges, printer))
+    return tuple(found)
+
+
+def roots_in(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
+    """What stands under a root, each once."""
+    return tuple(dict.fromkeys(base for each in expressions for base in _roots(each)))
+
+
+def sizes_in(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
+    """What stands between bars, each once."""
+    return tuple(dict.fromkeys(part.args[0] for each in expressions for part in each.atoms(Abs, sign)))
+
+
+def poles(method: Method, slope: Expr) -> tuple[Expr, ...]:
+    """``1/x`` on the frozen point for all that the slope divides by, before anything cancels there."""
+    found = []
+    for part in preorder_traversal(slope):
+        if isinstance(part, Pow) and part.exp.is_Rational and part.exp.is_negative:
+            size = S.One if part.exp.q == 1 else S.Half
+            found.append(1 / at_frozen_point(Pow(part.base, size), method, gains(method)))
+    return tuple(found)
+
+
+def _roots(expression: Expr) -> Iterator[Expr]:
+    for part in preorder_traversal(expression):
+        if isinstance(part, Pow) and isinstance(part.exp, Rational) and part.exp.q == 2:
+            yield part.base
+
+
+def _denominators(expression: Expr) -> Iterator[Expr]:
+    for part in preorder_traversal(expression):
+        if isinstance(part, Pow) and part.exp.is_Integer and part.exp.is_negative:
+            yield from Mul.make_args(part.base)
+        elif isinstance(part, Pow) and not part.exp.is_Rational and part.exp.as_coeff_Add()[0].is_negative:
+            yield part.base
+        elif isinstance(part, sign):
+            yield Abs(part.args[0])
+
+
+def _decay(place: int, decay: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:
+    proved = decay.is_Rational or (isinstance(decay, Symbol) and bounds(decay, ranges).is_within_unit)
+    return Condition(f"fades{place}", f"-1 < {printer.source(decay)} < 1", "lra." if proved else "")
+
+
+def _places(base: Expr) -> dict[str, bool]:
+    return {"by_step": STEP in base.free_symbols, "by_entry": bool({GRAD, THETA} & base.free_symbols)}
+
+
+def _positive(name: str, base: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:
+    proof = "intros; positive." if bounds(base, ranges).is_positive else ""
+    return Condition(name, f"0 < {printer.source(base)}", proof, **_places(base))
+
+
+def _apart(name: str, base: Expr, decays: tuple[Expr, ...], ranges: Ranges, printer: CoqPrinter) -> Condition:
+    places, statement = _places(base), f"{printer.source(base)} <> 0"
+    if places["by_step"] and not places["by_entry"]:
+        return Condition(name, statement, _bias(base, decays), **places)
+    interval = bounds(base, ranges)
+    if interval.is_positive:
+        return Condition(name, statement, "intros; apply not_eq_sym, Rlt_not_eq; positive.", **places)
+    linear = not places["by_entry"] and all(_is_linear(term) for term in Add.make_args(base))
+    return Condition(name, statement, "lra." if interval.excludes_zero and linear else "", **places)
+
+
+def _is_linear(term: Expr) -> bool:
+    rest = term.as_coeff_Mul()[1]
+    return rest == S.One or isinstance(rest, Symbol)
+
+
+def _bias(base: Expr, decays: tuple[Expr, ...]) -> str:
+    """The proof that ``1 - decay^(n + c)`` is not zero, c >= 1; empty for another base."""
+    for place, decay in enumerate(decays, start=1):
+        power = 1 - base
+        if isinstance(power, Pow) and power.base == decay and (power.exp - STEP).is_Integer and power.exp - STEP >= 1:
+            lower = int(power.exp - STEP) - 1
+            return f"intros n. replace (n + {lower + 1})%nat with (S (n + {lower})) by lia. exact (bias _ _ fades{place})."
+    return ""

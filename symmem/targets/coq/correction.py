@@ -1,0 +1,122 @@
+"""The update and the correction as theorems: Phi of the sums of the definition against what the engine prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Expr, S, preorder_traversal
+
+from symmem.algebra.atoms import is_contraction, split_scalar, terms_of
+from symmem.algebra.directional import slope_in
+from symmem.algebra.passes import collect, distribute
+from symmem.targets.coq.claims import Memory
+from symmem.targets.coq.memories import history_number, summed_terms
+from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
+
+_ALL = "forall (n : nat) (i : entry)"
+
+
+def update(proofs: Proofs, printed: Expr) -> list[Block]:
+    """F by its definition, Phi of the momentum variables, and as the engine prints it; then term by term."""
+    phi, terms = proofs.claims.method.phi, proofs.claims.terms
+    blocks = [
+        defined(f"F (n : nat) (i : entry) : R := {proofs.real(phi)}"),
+        theorem("F_closed",
+            f"{_ALL},\n  F n i = {proofs.real(printed)}",
+            [
+                f"intros n i. {proofs.facts('n', 'i')}",
+                *proofs.frozen([phi]),
+                "unfold F.",
+                *proofs.put_in([phi], [printed]),
+            ],
+        ),
+    ]
+    if terms is not None:
+        seen = [printed, *(term.vector for term in terms)]
+        blocks.append(
+            lemma("F_terms",
+                f"forall (s : nat) (i : entry),\n  F s i = {summed_terms(proofs, terms)}",
+                [
+                    f"intros s i. {proofs.facts('s', 'i')} rewrite F_closed.",
+                    *proofs.squares(seen, "s"),
+                ],
+            )
+        )
+    return blocks
+
+
+def correction(proofs: Proofs, printed: Expr) -> list[Block]:
+    """``M = lr sum_l d_l Phi[Dg_l[S_l]]``, and as the engine prints it."""
+    slopes = {held: slope_in(proofs.claims.method.phi, held.channel.symbol) for held in _remembering(proofs)}
+    slopes = {held: slope for held, slope in slopes.items() if slope != 0 and held.slopes != (0, 0)}
+    parts = [f"{proofs.atom(slope)} * ({_moved(proofs, held)})" for held, slope in slopes.items()]
+    lemmas, steps = _directions(proofs, printed)
+    for held in slopes:
+        if held.slopes[0] != 0:
+            place, terms = proofs.place(held), proofs.claims.terms or ()
+            values = {term.vector: history_number(proofs, held, term) for term in terms}
+            steps.append(_expanded(proofs, f"(fun i => history{place} n i)", f"history{place}_closed n", values))
+    if steps:
+        steps.append("rewrite ?D2L_plus, ?D2L_times.")
+    steps += [f"rewrite history{proofs.place(held)}_closed." for held in slopes if held.slopes[1] != 0]
+    forms = [*slopes.values(), *(slope for held in slopes for slope in held.slopes)]
+    return [
+        *lemmas,
+        defined(f"M (n : nat) (i : entry) : R :=\n  lr * ({' + '.join(parts) or '0'})"),
+        theorem("M_closed",
+            f"{_ALL},\n  M n i = {proofs.real(printed)}",
+            [
+                f"intros n i. {proofs.facts('n', 'i')}",
+                *proofs.frozen(slopes.values()),
+                "unfold M.",
+                *steps,
+                *proofs.put_in(forms, [printed]),
+            ],
+        ),
+    ]
+
+
+def _remembering(proofs: Proofs) -> Iterator[Memory]:
+    return (held for held in proofs.claims.memories if held.channel.kernel.has_memory)
+
+
+def _moved(proofs: Proofs, held: Memory) -> str:
+    """``Dg[S]`` of one memory."""
+    place = proofs.place(held)
+    ways = (f"D2L (fun i => history{place} n i) i", f"history{place} n i")
+    return " + ".join(
+        f"{proofs.atom(slope)} * {way}" for slope, way in zip(held.slopes, ways, strict=True) if slope != 0
+    )
+
+
+def _directions(proofs: Proofs, printed: Expr) -> tuple[list[Block], list[str]]:
+    """For every ``D2L(v)`` that is printed: v term by term, as a lemma, and the step that puts it in."""
+    terms, lemmas, steps = proofs.claims.terms or (), [], []
+    atoms = {part for part in preorder_traversal(printed) if is_contraction(part)}
+    for atom in sorted(atoms, key=str):
+        (vector,) = atom.args
+        if any(vector == term.vector for term in terms):
+            continue
+        found: dict[Expr, Expr] = {}
+        for part in terms_of(distribute(collect(vector, proofs.claims.method.numbers))):
+            scalar, rest = split_scalar(part)
+            found[rest] = found.get(rest, S.Zero) + scalar
+        name = f"direction{len(lemmas) + 1}"
+        values = {each: proofs.real(scalar) for each, scalar in found.items()}
+        lemmas.append(
+            lemma(name,
+                f"{_ALL},\n  {proofs.real(vector)} = {_combined(proofs, values)}",
+                [f"intros n i. {proofs.facts('n', 'i')}", *proofs.squares([vector, *found])],
+            )
+        )
+        steps.append(_expanded(proofs, f"(fun i => {proofs.real(vector)})", f"{name} n", values))
+    return lemmas, steps
+
+
+def _expanded(proofs: Proofs, vector: str, proof: str, values: dict[Expr, str]) -> str:
+    """The Hessian along a vector, term by term."""
+    return f"rewrite (D2L_ext {vector}\n    (fun i => {_combined(proofs, values)}) ({proof}) i)."
+
+
+def _combined(proofs: Proofs, values: dict[Expr, str]) -> str:
+    return " + ".join(f"({value}) * {proofs.atom(vector)}" for vector, value in values.items())

@@ -1,0 +1,133 @@
+"""The memories of a method as theorems: weights by their definition, gains, tails, and sums over the past."""
+
+from __future__ import annotations
+
+from sympy import Add, Expr
+
+from symmem.algebra.atoms import PAST, STEP
+from symmem.method.geometric import Geometric
+from symmem.method.kernel import Kernel
+from symmem.targets.coq.claims import Memory, Term
+from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
+
+_APART = "rewrite ?total_plus, ?total_times, ?total_geometric, ?total_now by lra."
+
+
+def memory(proofs: Proofs, held: Memory) -> list[Block]:
+    """The weights, the gain as their sum, and its closed form."""
+    place = proofs.place(held)
+    weights = " + ".join(f"{proofs.atom(part.scale(STEP))} * {shape(proofs, part)}" for part in held.parts)
+    return [
+        defined(f"weight{place} (n k : nat) : R := {weights}"),
+        defined(f"gain{place} (n : nat) : R := total (weight{place} n) (S n)"),
+        theorem(f"gain{place}_closed",
+            f"forall n : nat, gain{place} n = {proofs.real(held.gain)}",
+            [f"intros n. {proofs.facts()}", f"unfold gain{place}, weight{place}. {_APART} closes."],
+        ),
+    ]
+
+
+def frozen_value(proofs: Proofs, held: Memory) -> Block:
+    """The momentum variable on a constant history."""
+    name, g = held.channel.symbol.name, proofs.atom(held.channel.g)
+    return defined(f"{name} (n : nat) (i : entry) : R := gain{proofs.place(held)} n * {g}")
+
+
+def shape(proofs: Proofs, part: Kernel) -> str:
+    """The weight of the value k steps ago, without its factor."""
+    return f"{proofs.atom(part.decay)} ^ k" if isinstance(part, Geometric) else "now k"
+
+
+def shapes(proofs: Proofs) -> tuple[Geometric, ...]:
+    """The memories without their factors, each once."""
+    parts = (part for held in proofs.claims.memories for part in held.parts)
+    return tuple(dict.fromkeys(part.shape for part in parts if isinstance(part, Geometric)))
+
+
+def tails(proofs: Proofs) -> list[Block]:
+    """The weight of one past step, closed: by it a double sum over the past is a single one."""
+    return [
+        theorem(f"tail{row}_closed",
+            f"forall n s : nat, (s < n)%nat ->\n  tail (fun k => {shape(proofs, each)}) n s "
+            f"= {proofs.real(each.tail(STEP, PAST))}",
+            [
+                f"intros n s earlier. {proofs.facts()}",
+                f"unfold tail. rewrite (total_ext _ (fun j => {proofs.atom(each.decay)} ^ (n - s) * "
+                f"{proofs.atom(each.decay)} ^ j)) by (intros; apply pow_add).",
+                "rewrite total_times, total_geometric by lra. closes.",
+            ],
+        )
+        for row, each in enumerate(shapes(proofs), start=1)
+    ]
+
+
+def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
+    """``past_r_c``: the double sum for one decay and one term of F, closed, by induction on n."""
+    return [
+        theorem(f"past{row}_{column}",
+            f"forall n : nat,\n  past (fun k => {shape(proofs, each)}) (fun s => {proofs.real(term.scalar)}) n\n"
+            f"  = {proofs.real(proofs.claims.past(each, term))}",
+            [
+                "induction n as [|n known].",
+                f"- {proofs.facts()} unfold past, moved. simpl total. closes.",
+                f"- {proofs.facts()} rewrite past_geometric, known, total_geometric by lra. closes.",
+            ],
+        )
+        for row, each in enumerate(shapes(proofs), start=1)
+        for column, term in enumerate(terms, start=1)
+    ]
+
+
+def history(proofs: Proofs, held: Memory) -> list[Block]:
+    """``S_l``, its factor included, by its definition; closed term by term, else as a single sum."""
+    place, terms = proofs.place(held), proofs.claims.terms
+    by_definition = (
+        defined(f"history{place} (n : nat) (i : entry) : R :=\n  past (weight{place} n) (fun s => F s i) n")
+    )
+    if terms is None:
+        return [
+            by_definition,
+            theorem(f"history{place}_single",
+                f"forall (n : nat) (i : entry),\n  history{place} n i = total (fun s => tail (weight{place} n) n s * F s i) n",
+                [f"intros n i. unfold history{place}. apply past_single."],
+            ),
+        ]
+    values = " + ".join(f"({history_number(proofs, held, term)}) * {proofs.atom(term.vector)}" for term in terms)
+    summed = summed_terms(proofs, terms)
+    rows, columns = range(1, len(shapes(proofs)) + 1), range(1, len(terms) + 1)
+    known = "".join(f", ?past{row}_{column}" for row in rows for column in columns)
+    return [
+        by_definition,
+        theorem(f"history{place}_closed",
+            f"forall (n : nat) (i : entry),\n  history{place} n i = {values}",
+            [
+                f"intros n i. unfold history{place}.",
+                f"rewrite (past_ext (weight{place} n) (weight{place} n) (fun s => F s i) (fun s => {summed}) n);",
+                "  [| reflexivity | intros s _; apply F_terms].",
+                f"unfold weight{place}.",
+                f"rewrite ?past_plus, ?past_times, ?past_plus_weight, ?past_times_weight, ?past_now{known}.",
+                "ring.",
+            ],
+        ),
+    ]
+
+
+def history_number(proofs: Proofs, held: Memory, term: Term) -> str:
+    """The number in front of one vector of ``S_l``."""
+    parts = [
+        f"{proofs.atom(part.scale(STEP))} * {proofs.atom(proofs.claims.past(part.shape, term))}"
+        for part in held.parts
+        if part.has_memory
+    ]
+    return " + ".join(parts) or "0"
+
+
+def history_value(proofs: Proofs, held: Memory, term: Term) -> Expr:
+    """The same number as an expression."""
+    parts = (part for part in held.parts if part.has_memory)
+    return Add(*(part.scale(STEP) * proofs.claims.past(part.shape, term) for part in parts))
+
+
+def summed_terms(proofs: Proofs, terms: tuple[Term, ...]) -> str:
+    """F at step s, term by term."""
+    return " + ".join(f"{proofs.atom(term.vector)} * {proofs.atom(term.scalar)}" for term in terms)

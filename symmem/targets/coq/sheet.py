@@ -1,0 +1,164 @@
+"""The theorems of one method, as far as they can be stated; what is left out is told with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from sympy import Expr, Sum, Symbol
+
+from symmem.algebra.atoms import STEP
+from symmem.algebra.directional import slope_in
+from symmem.algebra.results import Missing
+from symmem.derivation.derivation import Derivation
+from symmem.derivation.gains import at_frozen_point, gains
+from symmem.records import record
+from symmem.targets.coq.bounds import bounds
+from symmem.targets.coq.claims import Claims, claims_of, is_known
+from symmem.targets.coq.conditions import Condition, conditions, poles
+from symmem.targets.coq.correction import correction, update
+from symmem.targets.coq.dialect import CoqPrinter, Unspelled
+from symmem.targets.coq.memories import frozen_value, history, memory, sums, tails
+from symmem.targets.coq.proofs import Block, Proofs
+
+
+@record(frozen=True)
+class Sheet:
+    """Conditions and blocks of a file, and sentences on what it states of the method and what not."""
+
+    conditions: tuple[Condition, ...]
+    blocks: tuple[Block, ...]
+    stated: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+_MEMORIES = "the gain and the tail of every memory that is stated, at every step"
+_UPDATE = "F on a constant history, and that its double sums over the past are single sums"
+_CORRECTION = "F on a constant history, the sums over the past, and the correction M, at every step"
+
+
+def sheet(derivation: Derivation, names: dict[Symbol, str]) -> Sheet:
+    """As much as can be stated: with M, else with F, else the memories alone."""
+    claims = claims_of(derivation)
+    names = names | {channel.symbol: f"{channel.symbol.name} n i" for channel in claims.method.channels}
+    printer = CoqPrinter(names)
+    lost: list[str] = []
+    for level in (_with_correction, _with_update):
+        reason = _WHY[level](claims, derivation)
+        if reason is None:
+            try:
+                return replace(level(claims, derivation, printer), missing=tuple(lost))
+            except Unspelled as unspelled:
+                reason = f"there is no word for {unspelled} here"
+        lost.append(f"{_LOST[level]}: {reason}")
+    return replace(_memories_alone(claims, derivation, printer), missing=tuple(lost))
+
+
+def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
+    printed, change = _present(derivation.F), _present(derivation.M)
+    found = conditions([*_expressions(claims), printed, change, *claims.pasts], *_ground(claims), printer)
+    proofs = Proofs(claims, printer, found)
+    blocks = [
+        *_memories(proofs),
+        *(frozen_value(proofs, each) for each in claims.memories),
+        *update(proofs, printed),
+        *sums(proofs, claims.terms or ()),
+        *(block for each in claims.memories for block in history(proofs, each)),
+        *correction(proofs, change),
+    ]
+    return _stated(proofs, derivation, blocks, (_MEMORIES, _CORRECTION))
+
+
+def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
+    claims, printed = replace(claims, terms=None), _present(derivation.F)
+    found = conditions([*_expressions(claims), printed], *_ground(claims), printer)
+    proofs = Proofs(claims, printer, found)
+    blocks = [
+        *_memories(proofs),
+        *(frozen_value(proofs, each) for each in claims.memories),
+        *update(proofs, printed),
+        *(block for each in claims.memories for block in history(proofs, each)),
+    ]
+    return _stated(proofs, derivation, blocks, (_MEMORIES, _UPDATE))
+
+
+def _memories_alone(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
+    known = tuple(each for each in claims.memories if is_known(each) and _is_spelled(each.gain, printer))
+    claims = replace(claims, memories=known, terms=None)
+    found = conditions([*(each.gain for each in known), *_scales(claims)], *_ground(claims), printer)
+    proofs = Proofs(claims, printer, found)
+    return _stated(proofs, derivation, list(_memories(proofs)), (_MEMORIES,) if known else ())
+
+
+def _stated(proofs: Proofs, derivation: Derivation, blocks: list[Block], said: tuple[str, ...]) -> Sheet:
+    limits = bounds(proofs, derivation)
+    settled = (f"{len(limits)} of these numbers settle: their limits, each with a geometric bound",) if limits else ()
+    return Sheet(tuple(proofs.conditions), (*blocks, *limits), (*said, *settled), ())
+
+
+def _memories(proofs: Proofs) -> Iterator[Block]:
+    for each in proofs.claims.memories:
+        yield from memory(proofs, each)
+    yield from tails(proofs)
+
+
+def _no_update(claims: Claims, derivation: Derivation) -> str | None:
+    method = claims.method
+    if method.is_cascade:
+        return "a g reads momentum variables"
+    if not method.is_entrywise:
+        return "a function joins entries, or is not given"
+    if method.rate is not None:
+        return "the rate has a schedule"
+    if not all(is_known(each) for each in claims.memories):
+        return "a memory is a delay, a memory of a memory, or has a decay that is a formula"
+    return "it has no value at step n" if isinstance(derivation.F, Missing) else None
+
+
+def _no_correction(claims: Claims, derivation: Derivation) -> str | None:
+    reason = _no_update(claims, derivation)
+    if reason is not None:
+        return reason
+    open_ = claims.terms is None or any(past.has(Sum) for past in claims.pasts)
+    return "its sums over the past do not close" if open_ or isinstance(derivation.M, Missing) else None
+
+
+_Level = Callable[[Claims, Derivation, CoqPrinter], Sheet]
+_WHY: dict[_Level, Callable[[Claims, Derivation], str | None]] = {
+    _with_correction: _no_correction,
+    _with_update: _no_update,
+}
+_LOST: dict[_Level, str] = {_with_correction: "M at step n", _with_update: "F on a constant history"}
+
+
+def _expressions(claims: Claims) -> Iterator[Expr]:
+    """Whatever divides somewhere: the scalars of the memories, Phi and its slopes on the frozen point."""
+    method = claims.method
+    yield from (each.gain for each in claims.memories)
+    yield from _scales(claims)
+    for each in claims.memories:
+        slope = slope_in(method.phi, each.channel.symbol)
+        yield each.channel.g
+        yield at_frozen_point(slope, method, gains(method))
+        yield from poles(method, slope)
+
+
+def _scales(claims: Claims) -> list[Expr]:
+    return [part.scale(STEP) for each in claims.memories for part in each.parts]
+
+
+def _ground(claims: Claims) -> tuple[list[Expr], dict[Symbol, object]]:
+    return [decay for each in claims.memories for decay in each.channel.kernel.decays], claims.method.ranges
+
+
+def _is_spelled(expression: Expr, printer: CoqPrinter) -> bool:
+    try:
+        printer.source(expression)
+    except Unspelled:
+        return False
+    return True
+
+
+def _present(value: Expr | Missing) -> Expr:
+    assert isinstance(value, Expr), "asked only where it exists"
+    return value

@@ -1,0 +1,123 @@
+"""The tree recursion as data for Coq: memories and trees with their numbers, at the default values of the parameters.
+
+Coq computes c(tau) and a'(tau) from their definition and compares; the numbers here are the engine's.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sympy import Expr, Rational
+
+from symmem.algebra.trees import Branch, Tree, trees
+from symmem.derivation.differentials import Differentials
+from symmem.derivation.gains import unsettled
+from symmem.derivation.recursion import Coefficients
+from symmem.method.composition import Composition
+from symmem.method.delay import Delay
+from symmem.method.geometric import Geometric
+from symmem.method.instant import Instant
+from symmem.method.kernel import Kernel, Number
+from symmem.method.merging import merged
+from symmem.method.method import Method
+from symmem.method.mixture import Mixture
+from symmem.records import record
+
+LARGEST = 6
+MOST = 60
+"""Trees of a table; where there are more, the largest ones are left out."""
+
+
+@record(frozen=True)
+class TreeTable:
+    """``memories`` as terms of Coq, and rows ``(tree, c, a')``, all of them up to ``size``."""
+
+    memories: tuple[str, ...]
+    rows: tuple[str, ...]
+    size: int
+
+
+def tree_table(method: Method) -> TreeTable | None:
+    """None where the limit does not exist, or has a number that is not rational."""
+    if unsettled(method) is not None:
+        return None
+    one = merged(method)
+    kernels = tuple(channel.kernel for channel in one.channels)
+    memories = [_memory(kernel, one) for kernel in kernels]
+    known = [each for each in memories if each is not None]
+    coefficients = Coefficients(kernels)
+    values = [_rational(generator, one) for generator in coefficients.generators]
+    numbers = [value for value in values if value is not None]
+    if len(known) < len(memories) or len(numbers) < len(values):
+        return None
+    if any(_rational(kernel.normaliser, one) in (None, 0) for kernel in kernels):
+        return None
+    by_size = _trees(one)
+    increments = coefficients.solve(by_size)
+    rows = []
+    for tree in (tree for row in by_size for tree in row):
+        step = -_value(increments[tree][0], numbers)
+        flow = sum((_value(x, numbers) * share for x, share in coefficients.flow(increments[tree])), Fraction(0))
+        rows.append(f"({_tree(tree)}, {_number(step)}, {_number(flow)})")
+    return TreeTable(tuple(known), tuple(rows), len(by_size) - 1)
+
+
+def _trees(method: Method) -> list[list[Tree]]:
+    shape, found = Differentials(method).shape, trees(Differentials(method).shape, 1)
+    for size in range(2, LARGEST + 1):
+        larger = trees(shape, size)
+        if sum(map(len, larger)) > MOST:
+            break
+        found = larger
+    return found
+
+
+def _memory(kernel: Kernel, method: Method) -> str | None:
+    """The memory after many steps, from its definition."""
+    if isinstance(kernel, (Mixture, Composition)):
+        pair = kernel.parts if isinstance(kernel, Mixture) else (kernel.outer, kernel.inner)
+        parts = [_memory(part, method) for part in pair]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        text = known[-1]
+        for part in reversed(known[:-1]):
+            text = f"({'Both' if isinstance(kernel, Mixture) else 'After'} {part} {text})"
+        return text
+    assert isinstance(kernel, (Geometric, Instant, Delay)), f"{type(kernel).__name__} is a kernel without a word here"
+    front = _rational(kernel.limit_scale, method)
+    if front is None:
+        return None
+    if isinstance(kernel, Geometric):
+        decay = _rational(kernel.decay, method)
+        return None if decay is None else f"(Geometric {_number(front)} {_number(decay)})"
+    return f"(Late {_number(front)} {kernel.steps if isinstance(kernel, Delay) else 0})"
+
+
+def _rational(scalar: Expr, method: Method) -> Fraction | None:
+    value = scalar.xreplace(method.defaults)
+    return Fraction(int(value.p), int(value.q)) if isinstance(value, Rational) else None
+
+
+def _value(number: Number, values: list[Fraction]) -> Fraction:
+    """A polynomial of the recursion at these values of its generators."""
+    total = Fraction(0)
+    for exponents, coefficient in number.to_dict().items():
+        term = Fraction(int(coefficient))
+        for value, exponent in zip(values, exponents, strict=False):
+            term *= value ** int(exponent)
+        total += term
+    return total
+
+
+def _number(value: Fraction) -> str:
+    return f"({value.numerator} # {value.denominator})"
+
+
+def _tree(tree: Tree) -> str:
+    return f"Step [{'; '.join(map(_branch, tree.branches))}]"
+
+
+def _branch(branch: Branch) -> str:
+    children, inner = "; ".join(map(_tree, branch.children)), "; ".join(map(_branch, branch.branches))
+    return f"Branch {branch.label} [{children}] [{inner}]"

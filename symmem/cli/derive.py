@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     help="With --minibatch: how many batches an epoch has; a symbol without it.",
 )
 @click.option("--replacement", is_flag=True, help="With --minibatch: every step draws its batch anew.")
+@click.option(
+    "--certify", is_flag=True, help="Let coqc check the file of --target coq, and say so in one line."
+)
 @FORMAT
 @TIMEOUT
 @OUTPUT
@@ -53,6 +56,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
     minibatch: bool,
     batches: int | None,
     replacement: bool,
+    certify: bool,
     form: str,
     timeout: float,
     output: str | None,
@@ -75,6 +79,13 @@ def derive(  # noqa: PLR0917  # one argument for each option
     with limited(timeout):
         optimizer = load(name)
         derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
+        if certify:
+            from symmem.targets.coq.checking import certify as checked
+
+            with progress(f"proving {optimizer.name} ..."):
+                content = checked(derivation, timeout).line
+            deliver(content, output)
+            return
         with progress(f"deriving {optimizer.name} to order {order} ..."):
             sampling = _sampling(batches, replacement) if minibatch else None
             content = _formatted(derivation, at, form, output, quadratic=quadratic, sampling=sampling)

@@ -40,7 +40,7 @@ def emit(  # noqa: PLR0917  # one argument for each option
 
     latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, c with -o DIR a header and a source file; both
     list what they wrote. torch with --runtime -o X.py writes X.py and the package symmem_runtime.
-    octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m.
+    octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m. coq is a file of theorems for coqc: -o X.v.
     """
     chosen = TARGETS[target]
     if (standalone or pdf) and "standalone" not in chosen.options:

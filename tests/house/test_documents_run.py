@@ -24,7 +24,7 @@ MATHEMATICS, CODE = Document("docs/mathematics.md"), Document("docs/code.md")
 DOCUMENTS = (README, ARCHITECTURE, CONTRIBUTING, CHANGELOG, MATHEMATICS, CODE)
 SHELL = {". .venv/bin/activate", "pip install .", "pip install '.[torch]'"}
 """Commands that are no example of ours: the tests of the wheel and of a fresh machine run them."""
-TOOLS = {"build": "cc", "--pdf": "pdflatex"}
+TOOLS = {"build": "cc", "--pdf": "pdflatex", "--certify": "coqc"}
 """Words of a command that need more than Python."""
 
 

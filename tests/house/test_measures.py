@@ -203,6 +203,7 @@ READ_FROM_OUTSIDE = {
     "symmem.documents.paper.compilation": "where kpsewhich finds TeX",
     "symmem.documents.paper.files": "macros that the user's file defines",
     "symmem.targets.c.names": "names that a user may write",
+    "symmem.targets.coq.dialect": "names that a user may write",
     "symmem.targets.python.copied": "a file of Python, copied word for word",
     "symmem.targets.python.module": "a title, as it is declared",
 }

@@ -28,7 +28,7 @@ def _gains(proofs: Proofs) -> Iterator[Block]:
     for held in proofs.claims.memories:
         place, limit = proofs.place(held), numbers.tidy(held.channel.kernel.limit_gain)
         steps = [f"rewrite gain{place}_closed."]
-        yield from _bound(proofs, f"gain{place}", f"gain{place} n", held.gain, limit, steps)
+        yield from _bound(proofs, f"gain{place}", f"gain{place} n", held.gain, limit, steps=steps)
 
 
 def _sums(proofs: Proofs) -> Iterator[Block]:
@@ -47,7 +47,7 @@ def _sums(proofs: Proofs) -> Iterator[Block]:
             ]
             subject = f"past (weight{place} n) (fun s => {proofs.real(term.scalar)}) n"
             value = history_value(proofs, held, term)
-            yield from _bound(proofs, f"sum{place}_{column}", subject, value, limit, steps)
+            yield from _bound(proofs, f"sum{place}_{column}", subject, value, limit, steps=steps)
 
 
 def _settled(proofs: Proofs, term: Term) -> Expr | None:
@@ -63,7 +63,9 @@ def _correction(proofs: Proofs, derivation: Derivation) -> Iterator[Block]:
     if any(is_contraction(part) and STEP in part.free_symbols for part in preorder_traversal(printed)):
         return
     closing = proofs.squares([printed, limit.M])
-    yield from _bound(proofs, "M", "M n i", printed, limit.M, ["rewrite M_closed."], closing)
+    yield from _bound(
+        proofs, "M", "M n i", printed, limit.M, steps=["rewrite M_closed."], by_entry=True, closing=closing
+    )
 
 
 def _bound(
@@ -72,19 +74,25 @@ def _bound(
     subject: str,
     value: Expr,
     limit: Expr,
+    *,
     steps: Sequence[str],
+    by_entry: bool = False,
     closing: Sequence[str] = ("closes.",),
 ) -> Iterator[Block]:
     """``|subject - limit| <= C(n) rho^n`` for every rho from the slowest decay on; ``steps`` put the closed form in."""
-    terms = fading_terms(value, frozenset(d for held in proofs.claims.memories for d in held.channel.kernel.decays))
+    terms = fading_terms(
+        value, frozenset(d for held in proofs.claims.memories for d in held.channel.kernel.decays)
+    )
     if not terms:
         return
     decays = sorted({decay for term in terms for decay, _ in term.powers}, key=str)
     slowest = "".join(f"Rabs {proofs.atom(decay)} <= rho -> " for decay in decays)
-    by_entry = subject.endswith(" i")
     difference = " + ".join(_difference(proofs, each) for each in terms)
-    constant = " + ".join(f"Rabs {proofs.atom(each.factor)} * ({_above(proofs, each.below)})" for each in terms)
-    yield theorem(f"{name}_limit",
+    constant = " + ".join(
+        f"Rabs {proofs.atom(each.factor)} * ({_above(proofs, each.below)})" for each in terms
+    )
+    yield theorem(
+        f"{name}_limit",
         f"forall (rho : R) (n : nat){' (i : entry)' if by_entry else ''}, {slowest}\n"
         f"  Rabs ({subject} - {proofs.atom(limit)})\n  <= ({constant}) * rho ^ n",
         [

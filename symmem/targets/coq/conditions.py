@@ -48,8 +48,12 @@ class Condition:
 
 def range_of(name: str, interval: Interval) -> str | None:
     """``0 <= beta < 1``; None where the parameter may be any number."""
-    low = "" if interval.lower == -oo else f"{_number(interval.lower)} {'<' if interval.lower_open else '<='} "
-    high = "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {_number(interval.upper)}"
+    low = (
+        "" if interval.lower == -oo else f"{_number(interval.lower)} {'<' if interval.lower_open else '<='} "
+    )
+    high = (
+        "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {_number(interval.upper)}"
+    )
     return f"{low}{name}{high}" if low or high else None
 
 
@@ -142,7 +146,13 @@ def _bias(base: Expr, decays: tuple[Expr, ...]) -> str:
     """The proof that ``1 - decay^(n + c)`` is not zero, c >= 1; empty for another base."""
     for place, decay in enumerate(decays, start=1):
         power = 1 - base
-        if isinstance(power, Pow) and power.base == decay and (power.exp - STEP).is_Integer and power.exp - STEP >= 1:
+        if (
+            isinstance(power, Pow)
+            and power.base == decay
+            and (power.exp - STEP).is_Integer
+            and power.exp - STEP >= 1
+        ):
             lower = int(power.exp - STEP) - 1
-            return f"intros n. replace (n + {lower + 1})%nat with (S (n + {lower})) by lia. exact (bias _ _ fades{place})."
+            successor = f"replace (n + {lower + 1})%nat with (S (n + {lower})) by lia"
+            return f"intros n. {successor}. exact (bias _ _ fades{place})."
     return ""

@@ -21,7 +21,8 @@ def update(proofs: Proofs, printed: Expr) -> list[Block]:
     phi, terms = proofs.claims.method.phi, proofs.claims.terms
     blocks = [
         defined(f"F (n : nat) (i : entry) : R := {proofs.real(phi)}"),
-        theorem("F_closed",
+        theorem(
+            "F_closed",
             f"{_ALL},\n  F n i = {proofs.real(printed)}",
             [
                 f"intros n i. {proofs.facts('n', 'i')}",
@@ -34,7 +35,8 @@ def update(proofs: Proofs, printed: Expr) -> list[Block]:
     if terms is not None:
         seen = [printed, *(term.vector for term in terms)]
         blocks.append(
-            lemma("F_terms",
+            lemma(
+                "F_terms",
                 f"forall (s : nat) (i : entry),\n  F s i = {summed_terms(proofs, terms)}",
                 [
                     f"intros s i. {proofs.facts('s', 'i')} rewrite F_closed.",
@@ -55,7 +57,9 @@ def correction(proofs: Proofs, printed: Expr) -> list[Block]:
         if held.slopes[0] != 0:
             place, terms = proofs.place(held), proofs.claims.terms or ()
             values = {term.vector: history_number(proofs, held, term) for term in terms}
-            steps.append(_expanded(proofs, f"(fun i => history{place} n i)", f"history{place}_closed n", values))
+            steps.append(
+                _expanded(proofs, f"(fun i => history{place} n i)", f"history{place}_closed n", values)
+            )
     if steps:
         steps.append("rewrite ?D2L_plus, ?D2L_times.")
     steps += [f"rewrite history{proofs.place(held)}_closed." for held in slopes if held.slopes[1] != 0]
@@ -63,7 +67,8 @@ def correction(proofs: Proofs, printed: Expr) -> list[Block]:
     return [
         *lemmas,
         defined(f"M (n : nat) (i : entry) : R :=\n  lr * ({' + '.join(parts) or '0'})"),
-        theorem("M_closed",
+        theorem(
+            "M_closed",
             f"{_ALL},\n  M n i = {proofs.real(printed)}",
             [
                 f"intros n i. {proofs.facts('n', 'i')}",
@@ -91,7 +96,9 @@ def _moved(proofs: Proofs, held: Memory) -> str:
 
 def _directions(proofs: Proofs, printed: Expr) -> tuple[list[Block], list[str]]:
     """For every ``D2L(v)`` that is printed: v term by term, as a lemma, and the step that puts it in."""
-    terms, lemmas, steps = proofs.claims.terms or (), [], []
+    terms = proofs.claims.terms or ()
+    lemmas: list[Block] = []
+    steps: list[str] = []
     atoms = {part for part in preorder_traversal(printed) if is_contraction(part)}
     for atom in sorted(atoms, key=str):
         (vector,) = atom.args
@@ -104,7 +111,8 @@ def _directions(proofs: Proofs, printed: Expr) -> tuple[list[Block], list[str]]:
         name = f"direction{len(lemmas) + 1}"
         values = {each: proofs.real(scalar) for each, scalar in found.items()}
         lemmas.append(
-            lemma(name,
+            lemma(
+                name,
                 f"{_ALL},\n  {proofs.real(vector)} = {_combined(proofs, values)}",
                 [f"intros n i. {proofs.facts('n', 'i')}", *proofs.squares([vector, *found])],
             )

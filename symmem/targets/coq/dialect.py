@@ -16,15 +16,18 @@ from symmem.targets.printing import ATOM, SIGN, Dialect, SourcePrinter
 
 _KEYWORDS = (
     "as at by cofix else end exists exists2 fix for forall fun if in let match return SProp Prop Set Type then using "
-    "where with struct IF is"
+    "where with struct IF is Axiom Axioms Canonical Check Class Coercion CoFixpoint CoInductive Conjecture Context "
+    "Corollary Definition End Example Export Fact Fixpoint Goal Hint Hypotheses Hypothesis Import Inductive Instance "
+    "Lemma Let Local Ltac Module Notation Open Parameter Parameters Print Program Proof Property Proposition Qed "
+    "Record Remark Require Scheme Scope Section Structure Theorem Variable Variables Variant inline"
 )
 _LIBRARY = (
-    "R nat I O S Rabs sqrt INR exp ln cos sin tanh sinh cosh atan Nat total moved past tail now fades grad theta lr D2L "
-    "entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj"
+    "R nat I O S Rabs sqrt INR exp ln cos sin tanh sinh cosh atan Nat total moved past tail now fades grad theta lr "
+    "D2L entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj"
 )
 _STEMS = (
-    "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen", "square",
-    "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias",
+    "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen",
+    "square", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias",
 )  # fmt: skip
 """How the names begin that the statements and the proofs of a method say."""
 WORDS = frozenset((*_KEYWORDS.split(), *_LIBRARY.split()))
@@ -100,7 +103,7 @@ class CoqPrinter(SourcePrinter):
         (inner,) = expression.args
         return f"({self.bound(inner, ATOM)} / Rabs ({self.source(inner)}))"
 
-    def emptyPrinter(self, expr: Expr) -> str:  # noqa: N802  # SymPy's name
+    def emptyPrinter(self, expr: Expr) -> str:  # SymPy's name
         """Whatever has no spelling."""
         raise Unspelled(str(expr))
 
@@ -113,13 +116,21 @@ def natural(exponent: Expr) -> str:
         for each in rest:
             first = f"({word} {first} {each})"
         return first
-    terms = sorted(Add.make_args(exponent), key=lambda term: (bool(term.as_coeff_Mul()[0] < 0), bool(term.is_Number)))
+    terms = sorted(
+        Add.make_args(exponent), key=lambda term: (bool(term.as_coeff_Mul()[0] < 0), bool(term.is_Number))
+    )
     text = ""
     for term in terms:
         count, symbol = term.as_coeff_Mul()
         if not count.is_Integer or symbol not in (S.One, STEP, PAST):
             raise Unspelled(str(exponent))
-        size = str(abs(int(count))) if symbol == 1 else str(symbol) if abs(count) == 1 else f"{symbol} * {abs(int(count))}"
+        size = (
+            str(abs(int(count)))
+            if symbol == 1
+            else str(symbol)
+            if abs(count) == 1
+            else f"{symbol} * {abs(int(count))}"
+        )
         text += f" - {size}" if count < 0 else f" + {size}" if text else size
     return text if text.isalnum() else f"({text})%nat"
 

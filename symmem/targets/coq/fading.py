@@ -2,7 +2,8 @@
 
     x(n) - limit = sum_r K_r(n) prod_i beta_i^(n e_i) prod_j 1/(1 - beta_j^(n+1))^(d_j)
 
-where every term has a power of a decay: ``|x(n) - limit| <= C(n) rho^n`` with ``C = sum_r |K_r| prod_j 1/(1-|beta_j|)^(d_j)``.
+where every term has a power of a decay: ``|x(n) - limit| <= C(n) rho^n`` for every rho from the slowest decay on, with
+``C = sum_r |K_r| prod_j 1/(1 - |beta_j|)^(d_j)``.
 In heavy ball's gain, ``(1 - beta^(n+1))/(1 - beta) - 1/(1 - beta)``, one term: ``K = -beta/(1 - beta)``.
 """
 
@@ -47,7 +48,7 @@ def _with_power(powers: Powers, below: Powers) -> _Terms:
     if powers or not below:
         return {(powers, below): S.One}
     (decay, count), *rest = below
-    fewer = tuple([(decay, count - 1), *rest]) if count > 1 else tuple(rest)
+    fewer = ((decay, count - 1), *rest) if count > 1 else tuple(rest)
     return _with_power((), fewer) | {(((decay, 1),), below): decay}
 
 

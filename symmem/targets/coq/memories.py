@@ -20,7 +20,8 @@ def memory(proofs: Proofs, held: Memory) -> list[Block]:
     return [
         defined(f"weight{place} (n k : nat) : R := {weights}"),
         defined(f"gain{place} (n : nat) : R := total (weight{place} n) (S n)"),
-        theorem(f"gain{place}_closed",
+        theorem(
+            f"gain{place}_closed",
             f"forall n : nat, gain{place} n = {proofs.real(held.gain)}",
             [f"intros n. {proofs.facts()}", f"unfold gain{place}, weight{place}. {_APART} closes."],
         ),
@@ -47,7 +48,8 @@ def shapes(proofs: Proofs) -> tuple[Geometric, ...]:
 def tails(proofs: Proofs) -> list[Block]:
     """The weight of one past step, closed: by it a double sum over the past is a single one."""
     return [
-        theorem(f"tail{row}_closed",
+        theorem(
+            f"tail{row}_closed",
             f"forall n s : nat, (s < n)%nat ->\n  tail (fun k => {shape(proofs, each)}) n s "
             f"= {proofs.real(each.tail(STEP, PAST))}",
             [
@@ -64,7 +66,8 @@ def tails(proofs: Proofs) -> list[Block]:
 def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
     """``past_r_c``: the double sum for one decay and one term of F, closed, by induction on n."""
     return [
-        theorem(f"past{row}_{column}",
+        theorem(
+            f"past{row}_{column}",
             f"forall n : nat,\n  past (fun k => {shape(proofs, each)}) (fun s => {proofs.real(term.scalar)}) n\n"
             f"  = {proofs.real(proofs.claims.past(each, term))}",
             [
@@ -81,24 +84,29 @@ def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
 def history(proofs: Proofs, held: Memory) -> list[Block]:
     """``S_l``, its factor included, by its definition; closed term by term, else as a single sum."""
     place, terms = proofs.place(held), proofs.claims.terms
-    by_definition = (
-        defined(f"history{place} (n : nat) (i : entry) : R :=\n  past (weight{place} n) (fun s => F s i) n")
+    by_definition = defined(
+        f"history{place} (n : nat) (i : entry) : R :=\n  past (weight{place} n) (fun s => F s i) n"
     )
     if terms is None:
         return [
             by_definition,
-            theorem(f"history{place}_single",
-                f"forall (n : nat) (i : entry),\n  history{place} n i = total (fun s => tail (weight{place} n) n s * F s i) n",
+            theorem(
+                f"history{place}_single",
+                f"forall (n : nat) (i : entry),\n"
+                f"  history{place} n i = total (fun s => tail (weight{place} n) n s * F s i) n",
                 [f"intros n i. unfold history{place}. apply past_single."],
             ),
         ]
-    values = " + ".join(f"({history_number(proofs, held, term)}) * {proofs.atom(term.vector)}" for term in terms)
+    values = " + ".join(
+        f"({history_number(proofs, held, term)}) * {proofs.atom(term.vector)}" for term in terms
+    )
     summed = summed_terms(proofs, terms)
     rows, columns = range(1, len(shapes(proofs)) + 1), range(1, len(terms) + 1)
     known = "".join(f", ?past{row}_{column}" for row in rows for column in columns)
     return [
         by_definition,
-        theorem(f"history{place}_closed",
+        theorem(
+            f"history{place}_closed",
             f"forall (n : nat) (i : entry),\n  history{place} n i = {values}",
             [
                 f"intros n i. unfold history{place}.",

@@ -41,7 +41,10 @@ def proved_file(derivation: Derivation) -> Proved:
     first = Derivation(derivation.method, 1)
     names = names_of(tuple(each.name for each in derivation.method.parameters))
     made, table = sheet(first, names), tree_table(derivation.method)
-    missing = (*made.missing, *(() if table else ("the numbers of the trees: the limit is not rational, or is not there",)))
+    missing = (
+        *made.missing,
+        *(() if table else ("the numbers of the trees: the limit is not rational, or is not there",)),
+    )
     theorems = [block.proves for block in made.blocks if block.proves]
     theorems += [f"Potentials.{name}" for name in _IDENTITIES]
     theorems += ["Trees.tree_numbers"] if table else []
@@ -84,12 +87,12 @@ def _listed(sentences: list[str]) -> list[str]:
 
 def _parameters(derivation: Derivation, names: dict[Symbol, str]) -> list[str]:
     lines = []
-    for each in derivation.method.parameters:
+    for place, each in enumerate(derivation.method.parameters, start=1):
         name = names[Symbol(each.name)]
         lines.append(f"Variable {name} : R.")
         interval = range_of(name, each.range)
         if interval is not None:
-            lines.append(f"Hypothesis range_{name} : {interval}.")
+            lines.append(f"Hypothesis range{place} : {interval}.")
     return lines
 
 

@@ -72,16 +72,24 @@ class Proofs:
 
     def squares(self, expressions: Iterable[Expr], step: str = "n") -> list[str]:
         """The last step of a proof: roots and sizes become generators with known squares."""
-        expressions, lines, names = tuple(expressions), [], []
+        expressions = tuple(expressions)
+        lines: list[str] = []
+        names: list[str] = []
         for base in roots_in(expressions):
             names.append(f"square{len(names) + 1}")
             where = self._root(base, step)
-            lines.append(f"pose proof (root_squared _ ({where})) as {names[-1]}. pose proof (root_apart _ ({where})).")
-            lines.append(f"set (radical{len(names)} := sqrt ({self.real(base)})) in *; clearbody radical{len(names)}.")
+            lines.append(
+                f"pose proof (root_squared _ ({where})) as {names[-1]}. pose proof (root_apart _ ({where}))."
+            )
+            lines.append(
+                f"set (radical{len(names)} := sqrt ({self.real(base)})) in *; clearbody radical{len(names)}."
+            )
         for inner in sizes_in(expressions):
             names.append(f"square{len(names) + 1}")
             lines.append(f"pose proof (size_squared ({self.real(inner)})) as {names[-1]}.")
-            lines.append(f"set (radical{len(names)} := Rabs ({self.real(inner)})) in *; clearbody radical{len(names)}.")
+            lines.append(
+                f"set (radical{len(names)} := Rabs ({self.real(inner)})) in *; clearbody radical{len(names)}."
+            )
         if len(names) > MOST_SQUARES:
             raise Unspelled("a proof with so many roots")
         return [*lines, f"{' '.join([f'assembled{len(names)}', *names])}."]

@@ -56,7 +56,12 @@ def sheet(derivation: Derivation, names: dict[Symbol, str]) -> Sheet:
 
 def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
     printed, change = _present(derivation.F), _present(derivation.M)
-    found = conditions([*_expressions(claims), printed, change, *claims.pasts], *_ground(claims), printer)
+    found = conditions(
+        [*_expressions(claims), printed, change, *claims.pasts],
+        _decays(claims),
+        claims.method.ranges,
+        printer,
+    )
     proofs = Proofs(claims, printer, found)
     blocks = [
         *_memories(proofs),
@@ -71,7 +76,7 @@ def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter
 
 def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
     claims, printed = replace(claims, terms=None), _present(derivation.F)
-    found = conditions([*_expressions(claims), printed], *_ground(claims), printer)
+    found = conditions([*_expressions(claims), printed], _decays(claims), claims.method.ranges, printer)
     proofs = Proofs(claims, printer, found)
     blocks = [
         *_memories(proofs),
@@ -85,14 +90,20 @@ def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) ->
 def _memories_alone(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
     known = tuple(each for each in claims.memories if is_known(each) and _is_spelled(each.gain, printer))
     claims = replace(claims, memories=known, terms=None)
-    found = conditions([*(each.gain for each in known), *_scales(claims)], *_ground(claims), printer)
+    found = conditions(
+        [*(each.gain for each in known), *_scales(claims)], _decays(claims), claims.method.ranges, printer
+    )
     proofs = Proofs(claims, printer, found)
     return _stated(proofs, derivation, list(_memories(proofs)), (_MEMORIES,) if known else ())
 
 
 def _stated(proofs: Proofs, derivation: Derivation, blocks: list[Block], said: tuple[str, ...]) -> Sheet:
     limits = bounds(proofs, derivation)
-    settled = (f"{len(limits)} of these numbers settle: their limits, each with a geometric bound",) if limits else ()
+    settled = (
+        (f"{len(limits)} of these numbers settle: their limits, each with a geometric bound",)
+        if limits
+        else ()
+    )
     return Sheet(tuple(proofs.conditions), (*blocks, *limits), (*said, *settled), ())
 
 
@@ -147,8 +158,8 @@ def _scales(claims: Claims) -> list[Expr]:
     return [part.scale(STEP) for each in claims.memories for part in each.parts]
 
 
-def _ground(claims: Claims) -> tuple[list[Expr], dict[Symbol, object]]:
-    return [decay for each in claims.memories for decay in each.channel.kernel.decays], claims.method.ranges
+def _decays(claims: Claims) -> list[Expr]:
+    return [decay for each in claims.memories for decay in each.channel.kernel.decays]
 
 
 def _is_spelled(expression: Expr, printer: CoqPrinter) -> bool:

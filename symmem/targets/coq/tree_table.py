@@ -6,6 +6,7 @@ Coq computes c(tau) and a'(tau) from their definition and compares; the numbers 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 
 from sympy import Expr, Rational
 
@@ -24,8 +25,8 @@ from symmem.method.mixture import Mixture
 from symmem.records import record
 
 LARGEST = 6
-MOST = 60
-"""Trees of a table; where there are more, the largest ones are left out."""
+MOST, MOST_BITS = 60, 100
+"""Trees of a table, and digits of its numbers in base 2; where there are more, the largest trees are left out."""
 
 
 @record(frozen=True)
@@ -54,12 +55,18 @@ def tree_table(method: Method) -> TreeTable | None:
         return None
     by_size = _trees(one)
     increments = coefficients.solve(by_size)
-    rows = []
-    for tree in (tree for row in by_size for tree in row):
-        step = -_value(increments[tree][0], numbers)
-        flow = sum((_value(x, numbers) * share for x, share in coefficients.flow(increments[tree])), Fraction(0))
-        rows.append(f"({_tree(tree)}, {_number(step)}, {_number(flow)})")
-    return TreeTable(tuple(known), tuple(rows), len(by_size) - 1)
+    found: list[list[str]] = []
+    for size in range(1, len(by_size)):
+        rows = []
+        for tree in by_size[size]:
+            step = -_value(increments[tree][0], numbers)
+            parts = coefficients.flow(increments[tree])
+            flow = sum((_value(x, numbers) * share for x, share in parts), Fraction(0))
+            if max(abs(part).bit_length() for x in (step, flow) for part in x.as_integer_ratio()) > MOST_BITS:
+                return TreeTable(tuple(known), tuple(chain(*found)), size - 1)
+            rows.append(f"({_tree(tree)}, {_number(step)}, {_number(flow)})")
+        found.append(rows)
+    return TreeTable(tuple(known), tuple(chain(*found)), len(found))
 
 
 def _trees(method: Method) -> list[list[Tree]]:
@@ -84,7 +91,9 @@ def _memory(kernel: Kernel, method: Method) -> str | None:
         for part in reversed(known[:-1]):
             text = f"({'Both' if isinstance(kernel, Mixture) else 'After'} {part} {text})"
         return text
-    assert isinstance(kernel, (Geometric, Instant, Delay)), f"{type(kernel).__name__} is a kernel without a word here"
+    assert isinstance(kernel, (Geometric, Instant, Delay)), (
+        f"{type(kernel).__name__} is a kernel without a word here"
+    )
     front = _rational(kernel.limit_scale, method)
     if front is None:
         return None

@@ -1,0 +1,168 @@
+"""The Coq file, checked by coqc: theorems of several kinds, their axioms, broken numbers, and names that Coq has."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from math import prod
+from pathlib import Path
+
+import pytest
+from machine import needs
+
+import symmem
+from symmem.algebra.atoms import STEP
+from symmem.cli.exits import ended
+from symmem.declaration.names import check_name
+from symmem.derivation.gains import gains, limit_gains
+from symmem.errors import SymmemError
+from symmem.targets.coq.fading import fading_terms
+from symmem.targets.coq.module import coq_file, proved_file
+
+AXIOMS = {
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+    "Classical_Prop.classic",
+}
+"""Those of Coq's reals: its own library rests on them."""
+ADMITTED = re.compile(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b")
+LITERAL = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+
+def run(text: str, folder: Path, name: str = "proof") -> subprocess.CompletedProcess[str]:
+    needs("coqc")
+    (folder / f"{name}.v").write_text(text, encoding="utf-8")
+    return subprocess.run(
+        ["coqc", "-q", f"{name}.v"], cwd=folder, text=True, capture_output=True, check=False, timeout=900
+    )
+
+
+def assert_accepted(text: str, folder: Path) -> None:
+    done = run(text, folder)
+    assert done.returncode == 0, done.stderr
+    # What coqc prints of the axioms: a name, then its type, on lines that are indented.
+    axioms = {line.split()[0] for line in done.stdout.splitlines() if line[:1].isalpha()} - {"Axioms:"}
+    assert axioms <= AXIOMS
+    assert axioms or "Closed under the global context" in done.stdout
+    assert not ADMITTED.search(text)
+
+
+@pytest.mark.parametrize("name", ["heavyball", "adamw"])
+def test_coqc_accepts(name: str, tmp_path: Path) -> None:
+    """Closed sums; roots and bias corrections."""
+    assert_accepted(coq_file(symmem.derive(name)), tmp_path)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", symmem.zoo())
+def test_coqc_accepts_the_zoo(name: str, tmp_path: Path) -> None:
+    assert_accepted(coq_file(symmem.derive(name)), tmp_path)
+
+
+def numbers_of(text: str) -> list[re.Match[str]]:
+    """The whole numbers in what is claimed: statements of theorems of the method, and rows of the table."""
+    claimed = [
+        *re.finditer(r"^Theorem (?:gain|past|F_|history|M_)\w+ : (.*?)\.\nProof", text, re.M | re.S),
+        *re.finditer(r"^  (\(Step .*\));?$", text, re.M),
+    ]
+    return [number for part in claimed for number in LITERAL.finditer(text, part.start(1), part.end(1))]
+
+
+def broken(text: str, number: re.Match[str]) -> str:
+    return f"{text[: number.start()]}{int(number.group()) + 1}{text[number.end() :]}"
+
+
+def places(text: str, count: int) -> list[re.Match[str]]:
+    """So many of the numbers, from the first to the last."""
+    found = numbers_of(text)
+    return [found[position * (len(found) - 1) // (count - 1)] for position in range(count)]
+
+
+def test_a_wrong_number_is_rejected(tmp_path: Path) -> None:
+    """In the gain, in the middle, and in the last row of the table of trees."""
+    text = coq_file(symmem.derive("heavyball"))
+    for position, number in enumerate(places(text, 3)):
+        assert run(broken(text, number), tmp_path, f"broken{position}").returncode != 0, number
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", ["heavyball", "adamw"])
+def test_twenty_wrong_numbers_are_rejected(name: str, tmp_path: Path) -> None:
+    text = coq_file(symmem.derive(name))
+    for position, number in enumerate(places(text, 20)):
+        assert run(broken(text, number), tmp_path, f"broken{position}").returncode != 0, number
+
+
+HARD = (
+    "Definition", "forall", "R", "S", "I", "L", "IH", "H", "i", "k", "INR", "Rabs", "total", "past", "gain1", "weight1",
+    "range1", "fades1", "closes", "radical1", "rho", "known", "total_plus", "D2L_ext", "F_terms", "Type", "everything",
+)  # fmt: skip
+
+
+def test_names_that_coq_has(tmp_path: Path) -> None:
+    """Each stands in a number of the method, whose sums stay; the title would end a comment and open a string."""
+    chosen = [name for name in HARD if is_free(name)]
+    assert len(chosen) > 20
+    optimizer = symmem.Optimizer(
+        name="odd",
+        title='Odd *) "(* Qed',
+        phi="m1/sqrt(m1**2 + 1) + m2",
+        momentum=[
+            symmem.Momentum("grad", chosen[0], f"1 - {chosen[0]}"),
+            symmem.Momentum("theta", "0", " + ".join(chosen[1:])),
+        ],
+        parameters={name: {"default": 0.5, "range": "[0, 1)"} for name in chosen},
+    )
+    assert_accepted(coq_file(symmem.derive(optimizer)), tmp_path)
+
+
+def is_free(name: str) -> bool:
+    try:
+        check_name(name)
+    except SymmemError:
+        return False
+    return True
+
+
+def test_what_is_left_out_is_said() -> None:
+    said = {name: proved_file(symmem.derive(name)) for name in ("heavyball", "lion", "laprop", "muon")}
+    assert not said["heavyball"].missing
+    assert any("do not close" in each for each in said["lion"].missing)
+    assert any("reads momentum variables" in each for each in said["laprop"].missing)
+    assert any("joins entries" in each for each in said["muon"].missing)
+    for made in said.values():
+        assert all(each.partition(":")[0] in made.text for each in made.missing)
+
+
+@pytest.mark.parametrize("name", ["heavyball", "adam", "nesterov", "aggmo"])
+def test_what_fades_is_the_difference_to_the_limit(name: str) -> None:
+    """By numbers: the terms of the bound add up to ``gain - limit``"""
+    method = symmem.derive(name).method
+    decays = frozenset(decay for channel in method.channels for decay in channel.kernel.decays)
+    for gain, limit in zip(gains(method), limit_gains(method), strict=True):
+        terms = fading_terms(gain, decays)
+        assert terms is not None
+        for n in (0, 3, 17):
+            at = method.defaults | {STEP: n}
+            value = sum(
+                term.factor.subs(at)
+                * prod(decay.subs(at) ** (n * e) for decay, e in term.powers)
+                / prod((1 - decay.subs(at) ** (n + 1)) ** e for decay, e in term.below)
+                for term in terms
+            )
+            assert value == gain.subs(at) - limit.subs(at)
+
+
+def test_certify_says_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    needs("coqc")
+    assert ended(["derive", "gd", "--certify", "--timeout", "600"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("gd: coqc accepts 10 theorems")
+    assert said.count("\n") == 1
+
+
+def test_certify_without_coqc(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert ended(["derive", "gd", "--certify"]) == 2
+    assert "apt-get install coq" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from linear_methods import BETAS, LINEAR, linear_method, log_series, root_series
 from mpmath import mpf
 from sympy import Add, Expr, Function, Integer, Rational, S, Symbol, cancel, expand
 from sympy.core.function import AppliedUndef
-from truth import FIRST, literal_of, load, number_of
+from truth import FIRST, literal_of, load, number_of, shown_first
 
 import symmem
 from symmem.algebra.results import Advice, Missing
@@ -162,7 +162,7 @@ def test_the_exact_root_with_symbols(name: str) -> None:
 # Lie series --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", shown_first(FIRST))
 def test_the_zoo_against_lie_series(name: str) -> None:
     """F_0..F_3 and G_0..G_3 at the probe point in three dimensions."""
     optimizer = load(name)

@@ -15,7 +15,7 @@ import mpmath
 import pytest
 from mpmath import mpf
 from sympy import Expr, Rational, Symbol
-from truth import FIRST, load
+from truth import FIRST, load, shown_first
 
 import symmem
 from symmem.algebra.results import Missing
@@ -75,7 +75,7 @@ def added(parts: list[Vector], rate: Rational) -> list[mpf]:
 
 
 @pytest.mark.parametrize(("dimension", "order"), [(1, 3), (2, 2)])
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", shown_first(FIRST))
 def test_limit(name: str, dimension: int, order: int) -> None:
     literal, theta = literal_of(load(name), dimension), probe_point(dimension)
     truth = bruteforce.expansion(literal, theta, SETTLED, order, digits=20)
@@ -84,7 +84,7 @@ def test_limit(name: str, dimension: int, order: int) -> None:
 
 
 @pytest.mark.parametrize("n", STEPS)
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", shown_first(FIRST))
 def test_second_order_at_finite_n(name: str, n: int) -> None:
     """With symbolic n; two step sizes tell h F_1 from h^2 F_2."""
     for dimension in (1, 2):
@@ -113,7 +113,7 @@ def within(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", shown_first(FIRST))
 def test_second_order_at_a_given_step(name: str) -> None:
     """The step put in: the sums that stay, one inside the other, are written out."""
     literal, theta, rate = literal_of(load(name), 2), probe_point(2), Rational(1, 10)
@@ -125,7 +125,7 @@ def test_second_order_at_a_given_step(name: str) -> None:
         assert distance(number_of(iteration.M, literal, theta, lr=rate), late) < EXACT
 
 
-@pytest.mark.parametrize("name", [name for name in FIRST if name not in STEP_DEPENDENT])
+@pytest.mark.parametrize("name", shown_first(name for name in FIRST if name not in STEP_DEPENDENT))
 def test_third_order_at_a_given_step(name: str) -> None:
     for dimension, n in ((1, 0), (1, 1), (2, 2), (1, 5), (2, 5)):
         literal, theta = literal_of(load(name), dimension), probe_point(dimension)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from sympy import Expr, Rational, Symbol
-from truth import FIRST, LOSS, THETA, literal_of, load
+from truth import FIRST, LOSS, THETA, literal_of, load, shown_first
 
 import symmem
 from symmem.declaration.optimizer import Optimizer
@@ -65,7 +65,7 @@ def gentle(name: str) -> Optimizer:
     return optimizer.with_values({p.name: values[p.name] for p in optimizer.parameters if p.name in values})
 
 
-@pytest.mark.parametrize("name", [name for name in FIRST if name != "gd"])
+@pytest.mark.parametrize("name", shown_first(name for name in FIRST if name != "gd"))
 def test_second_order_with_the_correction_and_first_without(name: str) -> None:
     optimizer = gentle(name)
     derivation, literal = symmem.derive(optimizer), literal_of(optimizer)

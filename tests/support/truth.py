@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
+import pytest
 from sympy import Expr, Rational
 
 import symmem
@@ -16,6 +19,9 @@ from symmem.verification.ridges import potential_map
 
 FIRST, EVERY = catalogue.FIRST, catalogue.names()
 """The table of the design, for heavy tests, and the whole zoo, for cheap ones."""
+SHOWN = ("gd", "heavyball", "nesterov", "rmsprop", "adamw", "adamw-torch", "lion", "lion-k")
+"""One entry of the table for each thing that a derivation meets: no memory, a sum, a look ahead, a sum over the past
+that stays, two averages and a decayed theta, eps outside the root, a jump, a map that is given."""
 LOSS = coupled_loss(3)
 THETA = probe_point(3)
 LR = Rational(1, 100)
@@ -29,6 +35,12 @@ GENTLE = {
     "weight_decay": Rational(3, 10),
 }
 """Betas below 0.9, and an eps that is felt."""
+
+
+def shown_first(names: Iterable[str], *more: object) -> list[Any]:
+    """Parameters of a heavy sweep: those of SHOWN in every run, the others under ``make prove``."""
+    rest = pytest.mark.prove
+    return [pytest.param(name, *more, marks=[] if name in SHOWN else [rest]) for name in names]
 
 
 def values_of(optimizer: Optimizer) -> dict[str, Rational]:

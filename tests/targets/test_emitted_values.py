@@ -14,7 +14,7 @@ import numpy as np
 import probe
 import pytest
 import torch
-from truth import FIRST, LR
+from truth import FIRST, LR, shown_first
 
 from symmem.targets.registry import TARGETS
 
@@ -102,8 +102,7 @@ def assert_true(
 
 
 @pytest.mark.parametrize("values", [numpy_values, torch_values])
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize(("name", "order"), [*((name, 1) for name in FIRST), *shown_first(FIRST, 2)])
 def test_values(name: str, order: int, values: Callable[..., Values]) -> None:
     assert_true(values, name, order)
 

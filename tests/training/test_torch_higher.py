@@ -6,12 +6,12 @@ import pytest
 import torch
 from group_truth import Group, closure, error, moved_to_order, optimizer_of, parameters, runtime
 from sympy import Rational
-from truth import FIRST
+from truth import FIRST, shown_first
 
 RATES = [Group((0, 2), n=3), Group((1,), lr=Rational(1, 30), n=3)]
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", shown_first(FIRST))
 def test_step_of_order_two(name: str) -> None:
     tensors = parameters()
     optimizer_of(name, RATES, tensors, order=2).step(closure(tensors))

@@ -26,7 +26,7 @@ from group_truth import (
 )
 from sympy import Rational
 from torch import nn
-from truth import FIRST, values_of
+from truth import FIRST, shown_first, values_of
 
 from symmem.training.runtime.probed import Probed
 
@@ -112,7 +112,7 @@ def sizes(made: torch.Tensor, correction: torch.Tensor) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("name", [*FIRST, *EXTRAS])
+@pytest.mark.parametrize("name", [*shown_first(FIRST), *EXTRAS])
 def test_the_sizes(name: str) -> None:
     group, tensors = Group((0, 1, 2), n=4), parameters()
     optimizer = with_memory(name, group, tensors)
@@ -164,7 +164,7 @@ def change_of_value(name: str, optimizer: torch.optim.Optimizer, tensors: list[n
     return (values[0] - values[1]) / 2e-4
 
 
-@pytest.mark.parametrize("name", [name for name in FIRST if name != "lion-k"])
+@pytest.mark.parametrize("name", shown_first(name for name in FIRST if name != "lion-k"))
 def test_many_steps_have_the_modified_loss(name: str) -> None:
     """In the limit L + R is ``modified_loss``."""
     tensors, group = parameters(), Group((0, 1, 2), values=TINY)

@@ -21,6 +21,7 @@ from truth import FUNCTIONS, LOSS, LR, THETA, literal_of, load, number_of, value
 
 import symmem
 from symmem.algebra.atoms import terms_of
+from symmem.checks.verify import as_theory_sees
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation
 from symmem.verification.ridges import Monomial, exponential, log_cosh, sine
@@ -84,8 +85,8 @@ def functions(order: int) -> tuple[str, ...]:
 
 
 def _straight(name: str, n: int | None) -> np.ndarray:
-    """At finite n the literal optimizer on lines."""
-    literal = literal_of(load(name))
+    """At finite n the literal optimizer on lines, with the declared smooth functions: these are what a module has."""
+    literal = literal_of(as_theory_sees(load(name)))
     with mpmath.workdps(60):
         if n is None:
             return np.array(number_of(derivation(name, 1).limit_straight, literal), dtype=object)

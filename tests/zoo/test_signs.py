@@ -99,7 +99,10 @@ def check_behind_a_factor(case: Case) -> None:
 
 
 def check_inside_the_map(case: Case) -> None:
-    """``F + M = F at the gradient of L + h c R``: M is the derivative of the map along ``h c grad R``."""
+    """``F + M = F at the gradient of L + h c R``: M is the derivative of the map along ``h c grad R``.
+
+    A decay that is no parameter, as Scion's, adds ``h lag decay (grad . theta - L)`` to the loss (section 11).
+    """
     row, run = case.row, case.run
     if row.get("map_sign") is None:
         return
@@ -107,10 +110,13 @@ def check_inside_the_map(case: Case) -> None:
     inside = case.derivation.gradient_map_loss
     with mpmath.workdps(DIGITS):
         gradient = run.loss.gradient(case.point)
-        along = case.penalty(_norm(case.derivation, ModifiedLoss(inside.potential, inside.potential)))
+        penalty = case.penalty(_norm(case.derivation, ModifiedLoss(inside.potential, inside.potential)))
+        share_of_decay = evaluate(inside.map.lag * inside.map.decay, case.values, {}, digits=DIGITS)
+        decay = run.loss.contraction(case.point, case.point)
+        along = [row["map_factor"] * r + share_of_decay * d for r, d in zip(penalty, decay, strict=True)]
 
         def update(share: mpf) -> Vector:
-            shifted = [g + share * row["map_factor"] * r for g, r in zip(gradient, along, strict=True)]
+            shifted = [g + share * a for g, a in zip(gradient, along, strict=True)]
             straight = replace(run, loss=_plane(shifted))
             return bruteforce.memoryless(straight, case.point, case.step, DIGITS)
 

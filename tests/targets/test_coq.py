@@ -48,10 +48,9 @@ def assert_accepted(text: str, folder: Path) -> None:
     assert not ADMITTED.search(text)
 
 
-@pytest.mark.parametrize("name", ["heavyball", "adamw"])
-def test_coqc_accepts(name: str, tmp_path: Path) -> None:
-    """Closed sums; roots and bias corrections."""
-    assert_accepted(coq_file(symmem.derive(name)), tmp_path)
+def test_coqc_accepts(tmp_path: Path) -> None:
+    """Closed sums, roots and bias corrections; below heavy ball, and an update whose sums stay."""
+    assert_accepted(coq_file(symmem.derive("adamw")), tmp_path)
 
 
 @pytest.mark.prove
@@ -156,9 +155,9 @@ def test_what_fades_is_the_difference_to_the_limit(name: str) -> None:
 
 def test_certify_says_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     needs("coqc")
-    assert ended(["derive", "gd", "--certify", "--timeout", "600"]) == 0
+    assert ended(["derive", "heavyball", "--certify", "--timeout", "600"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("gd: coqc accepts 10 theorems")
+    assert said.startswith("heavyball: coqc accepts 15 theorems")
     assert said.count("\n") == 1
 
 

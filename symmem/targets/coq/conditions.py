@@ -37,13 +37,15 @@ class Condition:
         stated = f"{self.name} : {f'forall {binder}, ' if binder else ''}{self.statement}."
         return f"Fact {stated}\nProof. {self.proof} Qed." if self.proof else f"Hypothesis {stated}"
 
+    is_sign: bool = False
+    """Whether it says that a number is positive: that is asked at one step, a denominator also at the next."""
+
     def used(self, step: str, entry: str) -> str | None:
-        """The tactic that puts it into the context, at a step and an entry; None where there is no entry."""
-        if self.by_entry and not entry:
+        """The tactic that puts it into the context, at a step and an entry; None where there is none of these."""
+        placed = self.by_step and (self.by_entry or self.is_sign)
+        if (self.by_entry and not entry) or (placed and not step):
             return None
-        if not self.by_entry:
-            return f"pose proof {self.name}"
-        return f"pose proof ({self.name}{' ' + step if self.by_step else ''} {entry})"
+        return f"pose proof ({' '.join([self.name, *[step] * placed, *[entry] * self.by_entry])})"
 
 
 def range_of(name: str, interval: Interval) -> str | None:
@@ -123,7 +125,7 @@ def _places(base: Expr) -> dict[str, bool]:
 
 def _positive(name: str, base: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:
     proof = "intros; positive." if bounds(base, ranges).is_positive else ""
-    return Condition(name, f"0 < {printer.source(base)}", proof, **_places(base))
+    return Condition(name, f"0 < {printer.source(base)}", proof, **_places(base), is_sign=True)
 
 
 def _apart(name: str, base: Expr, decays: tuple[Expr, ...], ranges: Ranges, printer: CoqPrinter) -> Condition:

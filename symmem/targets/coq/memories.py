@@ -72,7 +72,7 @@ def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
             f"  = {proofs.real(proofs.claims.past(each, term))}",
             [
                 "induction n as [|n known].",
-                f"- {proofs.facts()} unfold past, moved. simpl total. closes.",
+                f"- {proofs.facts('')} unfold past, moved. simpl total. closes.",
                 f"- {proofs.facts()} rewrite past_geometric, known, total_geometric by lra. closes.",
             ],
         )

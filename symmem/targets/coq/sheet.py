@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sympy import Expr, Sum, Symbol
+from sympy import Expr, Pow, Sum, Symbol, preorder_traversal
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.directional import slope_in
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import at_frozen_point, gains
+from symmem.method.method import Method
 from symmem.records import record
 from symmem.targets.coq.bounds import bounds
 from symmem.targets.coq.claims import Claims, claims_of, is_known
-from symmem.targets.coq.conditions import Condition, conditions, poles
+from symmem.targets.coq.conditions import Condition, conditions, poles, roots_in
 from symmem.targets.coq.correction import correction, update
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
 from symmem.targets.coq.memories import frozen_value, history, memory, sums, tails
@@ -123,7 +124,18 @@ def _no_update(claims: Claims, derivation: Derivation) -> str | None:
         return "the rate has a schedule"
     if not all(is_known(each) for each in claims.memories):
         return "a memory is a delay, a memory of a memory, or has a decay that is a formula"
+    if _divides_under_a_root(method):
+        return "a quotient of momentum variables stands under a root"
     return "it has no value at step n" if isinstance(derivation.F, Missing) else None
+
+
+def _divides_under_a_root(method: Method) -> bool:
+    """Then its form on the frozen point is no product of plain roots, which the proofs could follow."""
+    symbols = {channel.symbol for channel in method.channels}
+    parts = (part for base in roots_in([method.phi]) for part in preorder_traversal(base))
+    return any(
+        isinstance(part, Pow) and part.exp.is_negative and part.base.free_symbols & symbols for part in parts
+    )
 
 
 def _no_correction(claims: Claims, derivation: Derivation) -> str | None:

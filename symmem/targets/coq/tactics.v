@@ -8,6 +8,14 @@ Proof.
   rewrite P, Rabs_R1 in A. lra.
 Qed.
 
+Lemma bias_positive : forall b n, -1 < b < 1 -> 0 < 1 - b ^ (n + 1).
+Proof.
+  intros b n B. replace (n + 1)%nat with (S n) by lia.
+  assert (A : Rabs (b ^ (S n)) < 1).
+  { rewrite <- RPow_abs. apply pow_lt_1_compat; [split; [apply Rabs_pos | apply Rabs_def1; lra] | lia]. }
+  pose proof (Rle_abs (b ^ (S n))). lra.
+Qed.
+
 (** One root, by its square: [B] is the form in which the engine writes it. *)
 Lemma root_is : forall A B, 0 <= B -> B ^ 2 = A -> sqrt A = B.
 Proof. intros A B N E. rewrite <- E. apply sqrt_pow2, N. Qed.
@@ -54,14 +62,15 @@ Ltac closes := cbv beta; powers; first [reflexivity | field; unlike_zero | ring]
 
 Ltac nonneg :=
   first
-    [ lra | assumption | apply pow2_ge_0 | apply Rabs_pos | apply sqrt_pos
-    | apply Rplus_le_le_0_compat; nonneg | apply Rmult_le_pos; nonneg | apply pow_le; nonneg ].
-
-Ltac positive :=
+    [ lra | assumption | apply pow2_ge_0 | apply Rabs_pos | apply sqrt_pos | left; apply bias_positive; lra
+    | apply Rplus_le_le_0_compat; nonneg | apply pow_le; nonneg
+    | left; apply Rinv_0_lt_compat; positive | unfold Rdiv; apply Rmult_le_pos; nonneg ]
+with positive :=
   first
-    [ lra | assumption | apply Rplus_lt_le_0_compat; [positive | nonneg]
-    | apply Rplus_le_lt_0_compat; [nonneg | positive] | apply Rmult_lt_0_compat; positive
-    | apply pow_lt; positive | apply sqrt_lt_R0; positive | nra ].
+    [ lra | assumption | apply bias_positive; lra | apply Rplus_lt_le_0_compat; [positive | nonneg]
+    | apply Rplus_le_lt_0_compat; [nonneg | positive] | apply pow_lt; positive
+    | apply sqrt_lt_R0; positive | apply Rinv_0_lt_compat; positive
+    | unfold Rdiv; apply Rmult_lt_0_compat; positive | nra ].
 
 (** The same where roots and sizes are generators, known by their squares. *)
 Ltac assembled0 := closes.

@@ -40,7 +40,7 @@ SLOW: dict[str, tuple[str, ...]] = {
     "targets/test_emitted_loss.py": ("adamw",),
     "targets/test_emitted_map_loss.py": ("numpy", "without"),
     "targets/test_emitted_modules.py": ("adamw", "[1-"),
-    "targets/test_emitted_values.py": ("adamw-1-numpy", "adamw-1-torch", "heavyball-2-jax"),
+    "targets/test_emitted_values.py": ("adamw-1-numpy", "adamw-1-torch", "of_jax[heavyball"),
     "targets/test_injection.py": ("bibtex", "numpy", "refused", "torch_are", "html"),
     "targets/test_jax_module.py": ("bad_values",),
     "targets/test_kernel_build.py": (),

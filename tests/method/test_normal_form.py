@@ -6,6 +6,7 @@ The truth is the definition, m_l(n) = sum_k c_l(n, k) g_l at step n - k, added u
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -13,7 +14,7 @@ from scheduled import OPTIMIZERS, ball
 from sympy import Expr, Integer, Rational, Symbol
 
 from symmem import Momentum, Optimizer
-from symmem.algebra.atoms import GRAD, PAST, STEP
+from symmem.algebra.atoms import GRAD, PAST, STEP, total
 from symmem.method.flattening import flattened
 from symmem.method.frozen import frozen_values
 from symmem.method.merging import merged
@@ -158,6 +159,13 @@ def test_a_delay_that_starts_empty_has_nothing_before_it(empty: bool, first: int
 )  # fmt: skip
 def test_entrywise(phi: str, g: str, expected: bool) -> None:
     assert method_of(optimizer(phi, (g, "p", "1"))).is_entrywise == expected
+
+
+def test_a_sum_over_all_entries_is_not_entrywise() -> None:
+    method = method_of(optimizer("m1", ("grad", "p", "1")))
+    m1 = method.channels[0].symbol
+    assert method.is_entrywise
+    assert not replace(method, phi=m1 * total(m1**2)).is_entrywise
 
 
 def test_sums_inside_sums_keep_their_steps_apart() -> None:

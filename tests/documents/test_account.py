@@ -165,7 +165,7 @@ RENDERINGS: dict[str, Callable[[Account], str]] = {
     "json": lambda account: json.dumps(json_form.json_data(account)),
     "notebook": notebook.account_html,
     "paper": section.paper_section,
-    "comparison": lambda account: comparison_text([entry.Entry(account)], Style(width=200)),
+    "comparison": lambda account: comparison_text([entry.Compared(account)], Style(width=200)),
 }
 
 

@@ -16,6 +16,7 @@ from symmem.algebra.scalars import Scalars
 from symmem.derivation.correction import contributions, finite_correction
 from symmem.derivation.gains import at_frozen_point, is_steady
 from symmem.derivation.history import EARLIER, past_terms, sum_over_past
+from symmem.derivation.nested_sums import NestedSums, nested_sums
 from symmem.derivation.second_order import PastSteps, second_coefficient, second_coefficient_of
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
@@ -30,24 +31,31 @@ Tails = tuple[tuple[Symbol, Kernel, Expr | None], ...]
 
 @record(frozen=True)
 class MarkedSums:
-    """``M^(n)`` with ``marks`` in it, and the field of its numbers; with every mark 1 it is M."""
+    """``M^(n)`` with ``marks`` in it, and the field of its numbers; with every mark 1 it is M, but for ``nested``.
+
+    ``nested`` is the second order by the names of its sums, where several decays need it; M is then the first alone.
+    """
 
     M: Expr
     numbers: Scalars
     marks: tuple[Symbol, ...] = ()
+    nested: NestedSums | None = None
 
 
 def marked_sums(method: Method, order: int) -> MarkedSums:
     """``M^(n)`` to the order, 1 or 2.
 
-    At order 2 there are marks where F does not depend on the step, or one decay is all there is: elsewhere a sum over
-    two decays has no path of one sign, and the search for it is long.
+    At order 2 there are marks where F does not depend on the step, or one decay is all there is; elsewhere a sum over
+    two decays has no path of one sign, and is put together by :mod:`.nested_sums` where it can be.
     """
     first, one = marked_correction(method), merged(method)
     if order == 1:
         return first
     if is_steady(one) or len(one.numbers.field.bases) < 2:
         return _with_second(one, first)
+    nested = nested_sums(one)
+    if nested is not None:
+        return replace(first, nested=nested)
     return replace(first, M=first.M + LR**2 * second_coefficient(method))
 
 

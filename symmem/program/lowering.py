@@ -18,6 +18,7 @@ from symmem.derivation.modified_loss import ModifiedLoss
 from symmem.errors import DerivationError
 from symmem.program.blocks import Block, Names
 from symmem.program.coefficients import cleared
+from symmem.program.nested_sums import computed
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.stable_sums import loses_digits, stabilised
 from symmem.program.straight import straight_formulas
@@ -101,7 +102,10 @@ def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
         finite: Pair = stabilised(derivation.F, derivation.method.numbers), advised(marked, Advice.LIMIT)
     else:
         numbers, marks = marked.numbers, marked.marks
-        finite = stabilised(derivation.F, numbers), stabilised(marked.M, numbers, marks)
+        correction = stabilised(marked.M, numbers, marks)
+        if marked.nested is not None:
+            correction += LR**2 * computed(marked.nested)
+        finite = stabilised(derivation.F, numbers), correction
     limit = derivation.limit
     if isinstance(limit, Missing):
         missing = advised(limit, Advice.STEP)

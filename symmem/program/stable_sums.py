@@ -178,7 +178,7 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
         return None
     front, parts = quotient(factor, one.numerator), [numbers.write(plain)]
     for terms, power in (*above, *((terms, -power) for terms, power in below)):
-        content, rest = _with_content(terms, numbers)
+        content, rest = with_content(terms, numbers)
         front = front * content**power
         parts.append(rest**power)
     return Mul(written(front, field), *parts)
@@ -258,7 +258,7 @@ def _terms(
     return found if found is not None or exact else least(whole)
 
 
-def _with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
+def with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
     """The common factor of the coefficients, and the sum without it."""
     first = terms[0].coefficient
     above, below = first.numerator, first.denominator

@@ -95,7 +95,13 @@ DECAYS = [
 CLOSE = 1e-13
 TINY = 1e-90  # what 600 digits leave of a zero
 CASES = [
-    (name, order) for name in METHODS for order in (1, 2) if order == 1 or len(METHODS[name].parameters) == 1
+    *(
+        (name, order)
+        for name in METHODS
+        for order in (1, 2)
+        if order == 1 or len(METHODS[name].parameters) == 1
+    ),
+    ("two-averages", 2),
 ]
 STEPS = [0, 1, 2, 3, 17, 1000, 10**6, 3 * 10**8]
 DIGITS = 600
@@ -427,8 +433,12 @@ def test_sums_of_several_signs(name: str, order: int) -> None:
 
 
 def test_what_may_lose_digits_says_so() -> None:
-    """Two decays at second order keep closed forms; one decay, and first order, do not."""
-    for name, order, expected in [("two-sums", 2, True), ("two-sums", 1, False), ("heavy-ball", 2, False)]:
+    """Two memories inside one another at second order keep closed forms; two decays beside one another do not."""
+    for name, order, expected in [
+        ("memory-of-memory", 2, True),
+        ("two-sums", 2, False),
+        ("heavy-ball", 2, False),
+    ]:
         program = lower(symmem.derive(METHODS[name], order))
         assert program.loses_digits == expected
         text = TARGETS["numpy"].source(symmem.derive(METHODS[name], order))

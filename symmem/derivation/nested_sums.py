@@ -15,17 +15,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum
+from itertools import product
 
 from sympy import Add, Dummy, Expr, Symbol
 
-from symmem.algebra.atoms import STEP, slot
+from symmem.algebra.atoms import STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.grouping import group
+from symmem.algebra.passes import collect, distribute
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gains import at_frozen_point
 from symmem.method.geometric import Geometric
 from symmem.method.instant import Instant
 from symmem.method.method import Channel, Method
+from symmem.method.scaled import Scaled
 from symmem.records import record
 
 _SLOTS = (slot(0), slot(1))
@@ -78,46 +81,76 @@ class NestedSums:
         return found
 
 
+Row = tuple[Symbol, ...]
+"""One mark for each part of a memory."""
+
+
+@record(frozen=True)
+class _Formal:
+    """A method whose gains and tails are marks; a channel may be a sum of memories, its parts."""
+
+    method: Method
+    parts: tuple[tuple[Channel, Scaled], ...]
+
+    def of_channel(self, channel: Channel, marks: Iterable[Expr], *, has_memory: bool = False) -> Expr:
+        """The marks of its parts with their factors; of those alone that remember where it says so."""
+        pairs = [(part, mark) for (own, part), mark in zip(self.parts, marks, strict=True) if own is channel]
+        return Add(*(part.factor * mark for part, mark in pairs if part.has_memory or not has_memory))
+
+    def spread(self, expression: Expr) -> tuple[Expr, ...]:
+        """Term by term: a mark leaves the product of one vector with a tensor of the loss, and not that of a sum."""
+        return tuple(terms_of(distribute(collect(expression, self.method.numbers))))
+
+    def update(self, marks: Iterable[Expr]) -> tuple[Expr, ...]:
+        """``Phi`` of the gains, as terms."""
+        given = tuple(marks)
+        values = tuple(self.of_channel(each, given) for each in self.method.channels)
+        return self.spread(at_frozen_point(self.method.phi, self.method, values))
+
+    def through_phi(self, channel: Channel, change: Expr) -> tuple[Expr, ...]:
+        """``d_l Phi[change]``."""
+        return self.spread(derivative(self.method.phi, {channel.symbol: change}))
+
+    def second(self, tails: Row, inside: Row, gains: Row, last: tuple[Row, Row, Row]) -> Expr:
+        """``F_2^(n)``."""
+        first, *others = last
+        pairs = list(zip(*others, strict=True))
+        own = self.update(gains)
+        drift: list[Expr] = []
+        parts: list[Expr] = []
+        for step, rest in product(own, self.update(same + later for same, later in pairs)):
+            drift += self.spread(derivative(step, along(rest)))
+        for channel, step in product(self.method.channels, self.update(first)):
+            seen = self.of_channel(channel, inside, has_memory=True)
+            drift += self.through_phi(channel, seen * derivative(channel.g, along(step)))
+        twice = self.update(same + 2 * later for same, later in pairs)
+        for channel in self.method.channels:
+            bend = derivative(derivative(channel.g, along(_SLOTS[0])), along(_SLOTS[1]))
+            changes = [derivative(channel.g, along(term)) for term in drift]
+            changes += [
+                bend.xreplace(dict(zip(_SLOTS, each, strict=True))) / 2 for each in product(own, twice)
+            ]
+            seen = self.of_channel(channel, tails, has_memory=True)
+            parts += [term for change in changes for term in self.through_phi(channel, seen * change)]
+        return group([part for part in parts if part != 0], self.method.numbers, merge_products=False)
+
+
 def nested_sums(method: Method) -> NestedSums | None:
-    """For a merged method that is linear, with geometric memories before which no factor moves; else None.
-
-    A channel may be a sum of such memories: the marks are those of its parts.
-    """
-    rows = [(channel, part) for channel in method.channels for part in channel.kernel.summands]
-    plain = all(
-        isinstance(part, (Geometric, Instant)) and STEP not in part.factor.free_symbols for _, part in rows
-    )
-    if not (method.is_linear and plain and method.rate is None) or method.is_cascade:
+    """For a merged method that is linear, with geometric memories before which no factor moves; else None."""
+    pairs = [(channel, part) for channel in method.channels for part in channel.kernel.summands]
+    parts = tuple((channel, part) for channel, part in pairs if isinstance(part, (Geometric, Instant)))
+    if not method.is_linear or method.is_cascade or method.rate is not None or len(parts) < len(pairs):
         return None
-    decays = tuple(part.decay if isinstance(part, Geometric) else None for _, part in rows)
-    if not {*decays, None} <= {*method.numbers.field.bases, None}:
+    decays = tuple(part.decay if isinstance(part, Geometric) else None for _, part in parts)
+    known = {*method.numbers.field.bases, None}
+    if any(STEP in part.factor.free_symbols for _, part in parts) or not known.issuperset(decays):
         return None
-    tails, inside, gains, first, same, later = (tuple(Dummy("sum") for _ in rows) for _ in range(6))
+    tails, inside, gains, *rest = (tuple(Dummy("sum") for _ in parts) for _ in range(6))
+    last = (rest[0], rest[1], rest[2])
+    marks = (*tails, *inside, *gains, *(mark for row in last for mark in row))
     field = method.numbers.field
-    constants = (*field.constants, *tails, *inside, *gains, *first, *same, *later)
-    numbers = replace(method.numbers, field=replace(field, constants=constants))
-    marked = replace(method, numbers=numbers)
-
-    def of_channel(channel: Channel, marks: Iterable[Expr], *, has_memory: bool = False) -> Expr:
-        """The marks of the parts of a channel with their factors, of those alone that remember where it says so."""
-        pairs = [(part, mark) for (owner, part), mark in zip(rows, marks, strict=True) if owner is channel]
-        return Add(*(part.scale(STEP) * mark for part, mark in pairs if part.has_memory or not has_memory))
-
-    def update(*marks: Expr) -> Expr:
-        return at_frozen_point(method.phi, marked, tuple(of_channel(each, marks) for each in method.channels))
-
-    both = [one + two for one, two in zip(same, later, strict=True)]
-    twice = [one + 2 * two for one, two in zip(same, later, strict=True)]
-    drift = [derivative(update(*gains), along(update(*both)))]
-    for channel in method.channels:
-        moved = of_channel(channel, inside, has_memory=True) * derivative(channel.g, along(update(*first)))
-        drift.append(derivative(method.phi, {channel.symbol: moved}))
-    parts = []
-    for channel in method.channels:
-        bend = derivative(derivative(channel.g, along(_SLOTS[0])), along(_SLOTS[1]))
-        curvature = bend.xreplace({_SLOTS[0]: update(*gains), _SLOTS[1]: update(*twice)})
-        change = derivative(channel.g, along(Add(*drift))) + curvature / 2
-        seen = of_channel(channel, tails, has_memory=True)
-        parts.append(derivative(method.phi, {channel.symbol: seen * change}))
-    found = group([part for part in parts if part != 0], numbers, merge_products=False)
-    return NestedSums(found, numbers, tails, (inside, gains), (first, same, later), decays)
+    numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
+    found = _Formal(replace(method, numbers=numbers), parts).second(tails, inside, gains, last)
+    if any(split_scalar(term)[1].free_symbols & {*marks} for term in terms_of(distribute(found))):
+        return None
+    return NestedSums(found, numbers, tails, (inside, gains), last, decays)

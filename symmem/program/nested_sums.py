@@ -38,6 +38,7 @@ def computed(nested: NestedSums) -> Expr:
     parts = []
     for term in terms_of(distribute(nested.F2)):
         scalar, vector = split_scalar(term)
+        assert not vector.free_symbols & set(nested.marks), "a mark stands before its vector"
         element = field.read(scalar)
         assert element is not None, "the factors of a sum do not move with the step"
         for key, factor in _by_product(element, nested).items():

@@ -14,6 +14,8 @@ from sympy.core.function import AppliedUndef
 
 from symmem.algebra.results import Missing
 from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
+from symmem.checks.noise import STEPS as NOISY_STEPS
+from symmem.checks.noise import noise_claims
 from symmem.checks.orders import MOST, Errors, error_orders
 from symmem.declaration.implementation import Implementation
 from symmem.declaration.optimizer import Optimizer
@@ -111,11 +113,15 @@ def verify(
     *,
     orders: bool = True,
     told: Told = lambda _: None,
+    noise: bool = False,
     seed: int = 0,
     points: int = POINTS,
     steps: tuple[int, ...] = STEPS,
 ) -> Verification:
-    """Everything that numbers can say about a declaration; ``against`` runs that program beside it."""
+    """Everything that numbers can say about a declaration; ``against`` runs that program beside it.
+
+    ``noise``: also what mini-batches add, over all draws of three batches.
+    """
     derivation, values = derive(optimizer), gentle_values(optimizer)
     literal = literal_of(as_theory_sees(optimizer), values, layout_of(optimizer))
     where = random_points(literal, dimension_of(literal.layout), points, seed)
@@ -125,12 +131,21 @@ def verify(
         found.append(claim)
     measured = error_orders(derivation, literal, where[0], told) if orders else ()
     beside = _beside(optimizer, against, told) if against is not None else ()
-    return Verification(optimizer, values, tuple(found), measured, _absent(derivation), beside)
+    missing = list(_absent(derivation))
+    for each in noise_claims(as_theory_sees(optimizer), values) if noise else ():
+        told("mini-batches")
+        if isinstance(each, Missing):
+            missing.append(("the noise of mini-batches", each))
+        else:
+            found.append(each)
+    return Verification(optimizer, values, tuple(found), measured, tuple(missing), beside)
 
 
-def work_of(against: Implementation | None = None, *, orders: bool = True) -> int:
+def work_of(against: Implementation | None = None, *, orders: bool = True, noise: bool = False) -> int:
     """How many pieces of work ``verify`` tells of, at most."""
-    return 2 * (len(STEPS) + 1) + (MOST if orders else 0) + (2 if against else 0)
+    return (
+        2 * (len(STEPS) + 1) + (MOST if orders else 0) + (2 if against else 0) + 2 * len(NOISY_STEPS) * noise
+    )
 
 
 def _absent(derivation: Derivation) -> tuple[tuple[str, Missing], ...]:

@@ -28,6 +28,9 @@ from symmem.cli.sweeps import EVERY, JOBS, RESULTS, rows_of
 @click.option(
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="Put a number in; repeatable."
 )
+@click.option(
+    "--minibatch", is_flag=True, help="Also what the noise of mini-batches adds, over all draws of three."
+)
 @click.option("--plot", metavar="FILE", help="Draw the errors over h and over steps (png, pdf or svg).")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the random points.")
 @TIMEOUT
@@ -39,6 +42,7 @@ def verify(  # noqa: PLR0917  # one argument for each option
     results: str | None,
     against: str | None,
     settings: tuple[str, ...],
+    minibatch: bool,
     plot: str | None,
     seed: int,
     timeout: float,
@@ -66,8 +70,8 @@ def verify(  # noqa: PLR0917  # one argument for each option
         optimizer = load(name)
         optimizer = optimizer.with_values(values) if values else optimizer
         program = None if against is None else program_of(optimizer, against)
-        with bar(f"verifying {optimizer.name}", work_of(program)) as told:
-            found = verified(optimizer, program, told=told, seed=seed)
+        with bar(f"verifying {optimizer.name}", work_of(program, noise=minibatch)) as told:
+            found = verified(optimizer, program, noise=minibatch, told=told, seed=seed)
         if plot is not None:
             from symmem.checks.picture import draw
 

@@ -9,12 +9,14 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import TOTAL, opaque_parts
+from symmem.algebra.head import Roughness
 from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, has_geometric_memory, without_group_form
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
+from symmem.derivation.smoothness import rough_parts
 from symmem.errors import DerivationError
 from symmem.method.reading import running_method
 from symmem.targets.python.layout import WIDTH, indented
@@ -30,6 +32,8 @@ OPTIONS = (
 """Options of PyTorch's optimizers that change the update."""
 _OWN_SHAPES = ("inverse_root", "matmul", "transpose")
 """Functions whose values need not have the shape of theta."""
+_BROKEN = (Roughness.JUMP, Roughness.KINK, Roughness.RANK, Roughness.POLES)
+"""Functions of which few values do not stand for many."""
 Fields = Mapping[str, str | Lines]
 
 
@@ -105,7 +109,7 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
             **facts(derivation, has_finite=True, has_limit=has_limit),
             "scalars": group.SCALARS,
             "plain": group.PLAIN,
-            "memory": _memory(form),
+            "memory": _memory(form, is_open=bool(method.functions)),
             "running": running_record(derivation, running),
             "regulariser": found,
         },
@@ -148,7 +152,7 @@ def facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Field
     }
 
 
-def _memory(form: GroupForm) -> Lines:
+def _memory(form: GroupForm, *, is_open: bool) -> Lines:
     if not form.memories:
         return ["None"]
     return made(
@@ -164,8 +168,16 @@ def _memory(form: GroupForm) -> Lines:
             "correction": group.CORRECTION,
             "on_line": "None" if isinstance(form.straight, Missing) else group.LINE,
             "lines": tuple_of(group.lines_of(form)),
+            **({"is_smooth": "True"} if not is_open and _is_smooth(form) else {}),
         },
     )
+
+
+def _is_smooth(form: GroupForm) -> bool:
+    """Whether F of a past step is a smooth function of numbers that are formulas of the step."""
+    names = {scalar.name for scalar in form.past_scalars}
+    rough = {part.roughness for part in rough_parts(form.past, 1) if part.inner.free_symbols & names}
+    return bool(form.past_scalars) and not is_stepwise(form.past_scalars) and not rough & {*_BROKEN}
 
 
 def _past_scalars(form: GroupForm) -> str:

@@ -94,6 +94,7 @@ class Memory:
                                        None where there is none
     lines                              for each memory the highest power of the lag in it, and whether a sum over
                                        the lags is taken
+    is_smooth                          ``past`` is a smooth function of its shares: few of them may stand for many
     is_one_line                        cascades and delays: all memory sees one line, that of the last step's rates;
                                        the one product is that of ``past``, and n stands among the scalars
     """
@@ -108,7 +109,13 @@ class Memory:
     correction: Function
     on_line: Function | None
     lines: tuple[tuple[int, bool], ...]
+    is_smooth: bool = False
     is_one_line: bool = False
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether the past steps enter by sums of numbers alone."""
+        return self.is_linear or self.past_scalars is None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .formulas import FirstOrder, Group
 from .lines import line_numbers
-from .rates import note_rate, unit_of
+from .rates import unit_of
 from .vectors import Vectors, entry, widened
 
 Share = tuple[int, float] | None
@@ -43,9 +43,11 @@ class Part:
     keeps_state = False
     """Whether its tensors have a state: that of a sharded one would be in shards."""
 
-    def __init__(self, formulas: FirstOrder, group: Group) -> None:
+    def __init__(self, formulas: FirstOrder, group: Group, place: int = 0) -> None:
         self.formulas = formulas
         self.group = group
+        self.place = place
+        self.target: dict[str, float] = {}
         self.owned: list[Any] = [p for p in group["params"] if p.requires_grad]
         self.parameters: list[Tensor] = []
         self.functions: list[list[Any]] = []
@@ -68,11 +70,6 @@ class Part:
         """Whether its rate has never changed."""
         return (self.group.get("_rates") or [self.lr]) == [self.lr]
 
-    def note_step(self) -> None:
-        """An update was made: n counts it, and its rate joins the past ones."""
-        self.group["n"] += 1
-        note_rate(self.group, self.decays)
-
     @cached_property
     def decays(self) -> list[float]:
         """Those of its memories, by which its past rates count; a line has the last rate alone."""
@@ -83,6 +80,11 @@ class Part:
     def n(self) -> float:
         """The updates that it has made; infinite where the limit form is asked for."""
         return math.inf if self.group["limit"] else float(self.group["n"])
+
+    @property
+    def oldest(self) -> float:
+        """The most updates that a parameter of its group has made: the sums of past rates are those of that many."""
+        return self.n
 
     @cached_property
     def values(self) -> list[float]:

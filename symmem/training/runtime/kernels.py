@@ -13,6 +13,7 @@ from torch import Tensor
 
 from .formulas import FirstOrder, Formulas
 from .groups import Part
+from .noted import note_steps
 from .products import evaluation_by
 from .step import Resources, place_parts
 from .vectors import Closure, Vectors
@@ -79,8 +80,7 @@ def compiled_step(parts: Sequence[Part], closure: Closure, resources: Resources,
                     p.sub_(operators.straight(p, g, hv, n, lr, values), alpha=lr)
                 else:
                     operators.step_(p, g, hv, n, lr, values)
-        if any(g is not None for g in part.gradients):
-            part.note_step()
+    note_steps(parts)
     return evaluation.loss
 
 

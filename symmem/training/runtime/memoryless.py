@@ -13,6 +13,7 @@ from .groups import Part
 from .higher import higher_step
 from .kernels import are_alike, check_kernels, compiled_step, operators_of
 from .loops import asks_for_state, closure_of
+from .noted import note_steps
 from .optimizer import GroupOptimizer, Settings, check_higher
 from .states import without_memory
 from .step import evaluate, update_parameters
@@ -91,7 +92,7 @@ class Memoryless(GroupOptimizer[Formulas]):
         if isinstance(formulas, HigherOrder):
             return higher_step(formulas, self.param_groups, closure, resources)
         assert isinstance(formulas, FirstOrder)
-        parts = [Part(formulas, group) for group in self.param_groups]
+        parts = [Part(formulas, group, place) for place, group in enumerate(self.param_groups)]
         alone = (self.process_group, self.module, self.max_norm) == (None,) * 3
         if self.kernels is not None and alone and are_alike(parts):
             operators = operators_of(self.kernels, formulas.name)
@@ -99,7 +100,5 @@ class Memoryless(GroupOptimizer[Formulas]):
         first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
         loss = evaluate(parts, parts, closure, resources, first=first)
         update_parameters(parts)
-        for part in parts:
-            if any(g is not None for g in part.gradients):
-                part.note_step()
+        note_steps(parts)
         return loss

@@ -35,16 +35,22 @@ class RunningPart(Part):
         parameters: Sequence[Any],
         made: float,
         target: Mapping[str, float] | None = None,
+        place: int = 0,
     ) -> None:
-        super().__init__(formulas, group)
+        super().__init__(formulas, group, place)
         self.owned = list(parameters)
-        self.made = made
+        self.made = self.most_made = made
         self.target = dict(target or {})
 
     @property
     def n(self) -> float:
         """The step that the optimizer makes next, from 0 on; infinity in the limit form."""
         return math.inf if self.group.get("limit", False) else self.made
+
+    @property
+    def oldest(self) -> float:
+        """The same for the parameter of the group that has made most updates."""
+        return math.inf if math.isinf(self.n) else self.most_made
 
     @cached_property
     def values(self) -> list[float]:
@@ -59,8 +65,8 @@ class RunningPart(Part):
 
     def aimed(self, target: Mapping[str, float]) -> RunningPart:
         """The same parameters with the values of a target, to receive what those would remember."""
-        found = RunningPart(self.formulas, self.group, self.owned, self.made, target)
-        found.span = self.span
+        found = RunningPart(self.formulas, self.group, self.owned, self.made, target, self.place)
+        found.span, found.most_made = self.span, self.most_made
         return found
 
 
@@ -68,14 +74,14 @@ def running_parts(formulas: FirstOrder, groups: Sequence[Group], state: State) -
     """The parameters that are trained, by group and by the updates that they made."""
     parts: list[RunningPart] = []
     start = 0
-    for group in groups:
+    for index, group in enumerate(groups):
         alike: dict[float, list[Any]] = {}
         for p in group["params"]:
             if p.requires_grad:
                 alike.setdefault(_updates_made(state.get(p, {}), formulas), []).append(p)
         for made, parameters in alike.items():
-            part = RunningPart(formulas, group, parameters, made)
-            part.span = slice(start, start + len(parameters))
+            part = RunningPart(formulas, group, parameters, made, place=index)
+            part.span, part.most_made = slice(start, start + len(parameters)), max(alike)
             start = part.span.stop
             parts.append(part)
     return parts

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from .formulas import FirstOrder, Group
 from .loops import asks_for_state, closure_of
+from .noted import note_rates
 from .optimizer import GroupOptimizer, Settings
-from .rates import note_rate
 from .running import (
     Place,
     RunningPart,
@@ -135,10 +135,10 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                     if not self.formulas.is_of_tensors:  # those are kept once all are known to be finite
                         _keep(waiting)
         _keep(waiting)
+        aimed = [part.aimed(part.group["target"]) for part in parts if part.group["target"]]
+        note_rates(parts, [*parts, *aimed])
         for group in self.param_groups:
             group["n"] += 1
-            one = RunningPart(self.formulas, group, (), 0)
-            note_rate(group, [*one.decays, *one.aimed(group["target"] or {}).decays])
         return loss
 
     def _empty_state(self) -> None:

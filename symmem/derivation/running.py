@@ -50,6 +50,13 @@ class RunningForm:
     scalars: tuple[StepScalar, ...]
     is_chain: bool = False
     """Whether a g reads sums, or a value is kept for some steps."""
+    point: tuple[tuple[Expr, Expr], ...] = ()
+    """The channels, by what they are as it runs."""
+
+    def placed(self, expression: Expr) -> Expr:
+        """A function of the channels as one of theta, grad, the sums and the scalars."""
+        names = {momentum_symbol(each.position): each.value for each in self.sums}
+        return substituted(expression, dict(self.point)).xreplace(names)
 
 
 def running_form(method: Method) -> RunningForm:
@@ -80,7 +87,7 @@ def running_form(method: Method) -> RunningForm:
     update = substituted(method.phi, point).xreplace(names)
     placed = tuple(replace(each, g=each.g.xreplace(names)) for each in sums)
     chain = method.is_cascade or any(each.delay for each in sums)
-    return RunningForm(placed, update, tuple(scalars), chain)
+    return RunningForm(placed, update, tuple(scalars), chain, tuple(point.items()))
 
 
 def _running_sum(position: int, value: Symbol, g: Expr, kernel: Kernel) -> RunningSum:

@@ -130,14 +130,21 @@ def probe(
     name: Name | None = None,
     hvp: Hvp = "double-backward",
     process_group: Any = None,
+    iterations: int = 20,
+    previous: Mapping[str, float] | None = None,
 ) -> Probed:
     """What the memory of a running optimizer does now, as numbers for a logger; ``text`` is one line of them.
 
     ``optimizer`` is a WithMemory or one of PyTorch's; ``name`` says what it is where that is not known: a name of the
-    zoo, a file, or an Optimizer.  :func:`.runtime.probe.probe` has the list of numbers.
+    zoo, a file, or an Optimizer.  ``iterations`` are those of the sharpness at most, 0 leaves it out; ``previous`` is
+    the probe of the step before, for the modified loss along the trajectory.  :func:`.runtime.probe.probe` has the
+    list of numbers.
     """
     formulas = _formulas_behind(optimizer) if name is None else first_order_of(declared(name))
-    return runtime_probe.probe(formulas, model, optimizer, closure, hvp=hvp, process_group=process_group)
+    settings = {"hvp": hvp, "process_group": process_group}
+    return runtime_probe.probe(
+        formulas, model, optimizer, closure, **settings, iterations=iterations, previous=previous
+    )
 
 
 def _is_flat(formulas: Formulas, *, limit: bool) -> bool:

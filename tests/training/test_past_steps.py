@@ -14,7 +14,6 @@ from symmem.training.loading import formulas_of
 from symmem.training.runtime.groups import Part
 from symmem.training.runtime.remembered import planned, remembered
 
-
 SHARE = {"adamw": lambda _s: 1.0, "heavyball": lambda s: (1 - 0.9 ** (s + 1)) / 0.1}
 """What F of a past step has before the gradient."""
 

@@ -280,11 +280,14 @@ def test_one_product() -> None:
         count.append(len(points))
         return directions
 
-    runtime("adamw-torch").probe(model, torch.optim.AdamW(model.parameters()), loss, hvp=hvp)
+    probe = runtime("adamw-torch").probe
+    probe(model, torch.optim.AdamW(model.parameters()), loss, hvp=hvp, iterations=0)
     assert count == []  # nothing is remembered yet
     optimizer.param_groups.pop(0)
-    runtime("adamw-torch").probe(model, optimizer, loss, hvp=hvp)
+    probe(model, optimizer, loss, hvp=hvp, iterations=0)
     assert count == [6]
+    probe(model, optimizer, loss, hvp=hvp, iterations=3)
+    assert count == [6] * 5  # and one for each iteration
 
 
 def test_another_optimizer_is_refused() -> None:

@@ -24,7 +24,7 @@ from symmem.program.statements import Internal
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
 from symmem.targets.torch.functions import FunctionWriter, Lines
-from symmem.targets.torch.record import facts, made, running_record
+from symmem.targets.torch.record import facts, made, running_record, watched
 
 PRODUCT, DISPLACEMENT, SCALE = Internal("hv1"), Internal("path1"), Internal("scale1")
 _OWN_SHAPES = ("matmul", "transpose")
@@ -73,6 +73,7 @@ def line_record(derivation: Derivation, form: LineForm, writer: FunctionWriter) 
         ),
         *memory.running_functions(running, writer),
     ]
+    more, fields = watched(derivation, running, writer)
     record = made(
         "FirstOrder",
         {
@@ -86,9 +87,10 @@ def line_record(derivation: Derivation, form: LineForm, writer: FunctionWriter) 
             "memory": _memory(form, len(vectors)),
             "running": running_record(derivation, running),
             "regulariser": "None",
+            **fields,
         },
     )
-    return lines, record
+    return [*lines, *more], record
 
 
 def _memory(form: LineForm, vectors: int) -> Lines:

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from sympy import Symbol
 
+from symmem.algebra.atoms import LR
 from symmem.derivation.group_regulariser import Regulariser
 from symmem.derivation.parameter_groups import GroupForm
 from symmem.derivation.running import RunningForm, RunningSum
+from symmem.derivation.running_loss import RunningLoss
+from symmem.derivation.stability import Stability
 from symmem.targets.torch.functions import FunctionWriter, Lines
 
 RATES, RUNNING_SCALARS, RUNNING = "_running_rates", "_running_scalars", "_running"
+PRECONDITIONER, SHIFT = "_frozen_preconditioner", "_shift_of_hessian"
+FREE, FORCED = "_free_polynomial", "_forced_polynomial"
+NOW, KEPT, DUAL = "_share_of_loss_now", "_share_of_last", "_dual_density"
 STRENGTHS, DENSITY, SHARE_OF_LOSS = "_regulariser_strengths", "_regulariser_density", "_share_of_loss"
 
 
@@ -39,6 +45,27 @@ def regulariser_functions(found: Regulariser, form: GroupForm, writer: FunctionW
         writer.numbers(STRENGTHS, found.strengths, [scalar.name for scalar in form.scalars]),
         writer.tensor(DENSITY, found.density, (), past, opaque=False),
         writer.number(SHARE_OF_LOSS, found.loss_share, past),
+    ]
+
+
+def stability_functions(found: Stability, form: RunningForm, writer: FunctionWriter) -> list[Lines]:
+    """The frozen preconditioner from the running sums, and the polynomials of the recursion."""
+    values = [each.value for each in form.sums]
+    return [
+        writer.tensor(PRECONDITIONER, form.placed(found.preconditioner), values, _names(form), opaque=False),
+        writer.number(SHIFT, found.shift),
+        writer.numbers(FREE, found.free, [LR]),
+        writer.numbers(FORCED, found.forced, [LR]),
+    ]
+
+
+def running_loss_functions(found: RunningLoss, form: RunningForm, writer: FunctionWriter) -> list[Lines]:
+    """The shares of the loss and of its previous value, and the density of what the last step takes away."""
+    values = [each.value for each in form.sums]
+    return [
+        writer.number(NOW, found.now),
+        writer.number(KEPT, found.kept, [LR]),
+        writer.tensor(DUAL, form.placed(found.density), values, _names(form), opaque=False),
     ]
 
 

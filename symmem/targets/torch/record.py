@@ -16,7 +16,9 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, has_geometric_memory, without_group_form
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
+from symmem.derivation.running_loss import running_loss
 from symmem.derivation.smoothness import rough_parts
+from symmem.derivation.stability import stability
 from symmem.errors import DerivationError
 from symmem.method.reading import running_method
 from symmem.targets.python.layout import WIDTH, indented
@@ -103,6 +105,8 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
         fields = {"strengths": memory.STRENGTHS, "density": memory.DENSITY}
         found = made("Regulariser", {**fields, "share_of_loss": memory.SHARE_OF_LOSS})
     has_limit = all(scalar.limit is not None for scalar in (*form.scalars, *form.past_scalars))
+    more, known = watched(derivation, running, writer)
+    lines += more
     record = made(
         "FirstOrder",
         {
@@ -112,9 +116,35 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
             "memory": _memory(form, is_open=bool(method.functions)),
             "running": running_record(derivation, running),
             "regulariser": found,
+            **known,
         },
     )
     return lines, record
+
+
+def watched(
+    derivation: Derivation, form: RunningForm, writer: FunctionWriter
+) -> tuple[list[Lines], dict[str, str | Lines]]:
+    """What a probe knows beside the memory: the stability on a quadratic, and the loss inside a gradient map."""
+    found, inside = (
+        stability(running_method(derivation.optimizer)),
+        running_loss(derivation.method),
+    )
+    lines: list[Lines] = []
+    fields: dict[str, str | Lines] = {}
+    if isinstance(found, Missing):
+        fields["stability"] = quoted(str(found.reason))
+    else:
+        lines += memory.stability_functions(found, form, writer)
+        names = {"preconditioner": memory.PRECONDITIONER, "shift": memory.SHIFT}
+        fields["stability"] = made("Stability", {**names, "free": memory.FREE, "forced": memory.FORCED})
+    if isinstance(inside, Missing):
+        fields["running_loss"] = quoted(str(inside.reason))
+    else:
+        lines += memory.running_loss_functions(inside, form, writer)
+        names = {"now": memory.NOW, "kept": memory.KEPT, "density": memory.DUAL}
+        fields["running_loss"] = made("RunningLoss", names)
+    return lines, fields
 
 
 def higher_order(derivation: Derivation, *, step: str, has_finite: bool, has_limit: bool) -> Lines:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from .formulas import Argument, FirstOrder, HigherOrder, Link, Memory, Opaque, Regulariser, Running
+from .formulas import (
+    Argument,
+    FirstOrder,
+    HigherOrder,
+    Link,
+    Memory,
+    Opaque,
+    Regulariser,
+    Running,
+    RunningLoss,
+    Stability,
+)
 from .memoryless import Memoryless
 from .optimizer import Settings
 from .probe import probe
@@ -21,7 +32,9 @@ __all__ = [
     "Opaque",
     "Regulariser",
     "Running",
+    "RunningLoss",
     "Settings",
+    "Stability",
     "WithMemory",
     "probe",
     "slope_of",

@@ -164,11 +164,38 @@ class Regulariser:
 
 
 @dataclass(frozen=True)
+class Stability:
+    """The method on a quadratic, its preconditioner P frozen: ``mu^n`` with ``free(mu) + lr a forced(mu) = 0``.
+
+    a is an eigenvalue of ``P^(1/2) (H + shift) P^(1/2)``, and the polynomials are lists, the highest power first.
+    preconditioner(theta, g, *x, *scalars, *parameters), shift(*parameters), free(lr, *parameters), forced(the same)
+    """
+
+    preconditioner: Function
+    shift: Callable[..., float]
+    free: Numbers
+    forced: Numbers
+
+
+@dataclass(frozen=True)
+class RunningLoss:
+    """The modified loss inside a gradient map along a trajectory (mathematics.md section 11):
+
+    ``S <- now L + kept S - lr (sum of density)``, the density at the sums that the step before left.
+    now(*parameters), kept(lr, *parameters), density(theta, g, *x, *scalars, *parameters)
+    """
+
+    now: Callable[..., float]
+    kept: Callable[..., float]
+    density: Function
+
+
+@dataclass(frozen=True)
 class FirstOrder(Formulas):
     """Formulas of order 1: groups may differ in everything.
 
     ``plain(theta, g, ..., *scalars)`` is F, ``scalars(n, *parameters)`` its numbers; memory and regulariser are None
-    where there are none.
+    where there are none, and in the place of a stability or a running loss that is not there stands the reason.
     """
 
     scalars: Numbers
@@ -176,6 +203,8 @@ class FirstOrder(Formulas):
     memory: Memory | None
     running: Running
     regulariser: Regulariser | None
+    stability: Stability | str
+    running_loss: RunningLoss | str
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def note_rates(parts: Sequence[Part], receivers: Sequence[Part]) -> None:
     seen = {memory_key(part, k): decay for part in receivers for k, decay in enumerate(part.decays)}
     for part in oldest.values():
         past = PastRates.of(part.group)
-        if "_rates" not in part.group or past.newest == (part.lr,) and not past.sums:
+        if "_rates" not in part.group or (past.newest == (part.lr,) and not past.sums):
             part.group["_rates"] = [part.lr]
             continue
         younger = [other.n + 1 for other in (*parts, *receivers) if other.n < part.n]

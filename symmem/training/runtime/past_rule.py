@@ -1,10 +1,11 @@
 """A few past steps that stand for all of them, where F of a past step is not linear in its numbers.
 
-The weighted sum of ``f(s)`` over the past steps s is taken block by block, from one power of 2 of ``s + 1`` to the next;
-a block has the Gauss rule of its own weights, NODES places with positive weights, exact for polynomials in s of degree
-``2 NODES - 1``.  The numbers of F are functions such as ``1 - beta^(s+1)``, and f has its singularities at ``s <= -1``, three
-half-widths from the centre of a block, so that the error falls like ``(3 + sqrt(8))^(-2 NODES)``, 7e-10 of the block.
-In this way n steps cost ``NODES log2(n)`` evaluations of F at most, and those that no memory sees cost none.
+The weighted sum of ``f(s)`` over the past steps s is taken block by block, from one power of 2 of ``s + 1`` to the
+next; a block has the Gauss rule of its own weights, NODES places with positive weights, exact for polynomials in s of
+degree ``2 NODES - 1``.  The numbers of F are functions such as ``1 - beta^(s+1)``, and f has its singularities at ``s
+<= -1``, three half-widths from the centre of a block, so that the error falls like ``(3 + sqrt(8))^(-2 NODES)``, 7e-10
+of the block. In this way n steps cost ``NODES log2(n)`` evaluations of F at most, and those that no memory sees cost
+none.
 """
 
 from __future__ import annotations

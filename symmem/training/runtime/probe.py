@@ -7,15 +7,16 @@ of their rates instead, and is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from .formulas import FirstOrder
+from .formulas import FirstOrder, Stability
 from .probed import Probed, warn_once
 from .processes import OneProcess
 from .products import Hvp, check_hvp
@@ -33,8 +34,10 @@ from .running import (
     running_sums,
     shaped_sums,
 )
+from .running_loss import modified_loss
 from .sharding import is_sharded, local
-from .step import Resources, evaluate
+from .sharpness import sharpness
+from .step import Multiply, Resources, evaluate
 from .together import processes_of
 from .vectors import Closure, Vectors, widened
 
@@ -47,13 +50,17 @@ def probe(
     *,
     hvp: Hvp = "double-backward",
     process_group: Any = None,
+    iterations: int = 20,
+    previous: Mapping[str, float] | None = None,
 ) -> Probed:
     """What the memory of a running optimizer does now, as numbers for a logger, and as one line: ``print`` it.
 
     The optimizer is PyTorch's or the one of the runtime with memory, whose strength does not matter here. The closure
     returns the loss and does not call backward. Parameters, buffers, gradients, state and random numbers stay as they
-    are. It costs one gradient and the products of one step of Memoryless. Of several processes it is for the joint
-    batch: those of the model, where it is that of DistributedDataParallel or fully_shard, else of ``process_group``.
+    are. It costs one gradient, the products of one step of Memoryless, and one more for each of the ``iterations``
+    that find the sharpness, which end when it changes by less than 1/1000; 0 leaves it out. Of several processes it is
+    for the joint batch: those of the model, where it is that of DistributedDataParallel or fully_shard, else of
+    ``process_group``.
 
     With U = lr Phi(m), the update that the optimizer would make now, and C = lr M, what
     memory has made of it to first order in lr, each over all parameters:
@@ -75,7 +82,20 @@ def probe(
     regulariser_sign            +1 memory regularises, -1 it does the opposite, 0
     regulariser_change          -grad R . U: how the update changes R, to first order
 
-    Where |C| > |U|, or in most entries, a warning says so, once for an optimizer.
+    and, where its update is linear in its memory of the gradient, on a quadratic with its preconditioner P frozen:
+
+    preconditioned_sharpness    the largest eigenvalue of P^(1/2) H P^(1/2)
+    sharpness_threshold         that from which the optimizer is unstable after many steps, from its kernels: with lr h
+                                and beta1 of Adam (2 + 2 beta1)/((1 - beta1) h), less what weight decay takes
+
+    and, where it is a gradient map of one geometric memory, such as heavy ball, Signum or Muon:
+
+    modified_loss               the loss S with theta <- (1 - lr decay) theta - lr grad K(grad S), along the trajectory:
+                                from that of the ``previous`` probe, one step ago; it starts with the loss itself, and
+                                forgets this start as the optimizer does. Here all groups have to be alike.
+
+    ``missing`` of the answer says why numbers are not there. Where |C| > |U|, or in most entries, a warning says so,
+    once for an optimizer.
     """
     check_hvp(hvp)
     for group in optimizer.param_groups:
@@ -84,17 +104,56 @@ def probe(
         parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
         processes = _processes(model, parts, hvp, process_group)
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
-        loss = float(evaluate(parts, parts, closure, Resources(hvp, functions, processes)))
-        found = Probed({"loss": loss, **_numbers(formulas, parts, loss, optimizer.state, processes)})
+        edge, made = dict[str, float](), list[_Made | None]()
+
+        def further(multiply: Multiply) -> None:
+            made.extend(_all_made(parts, optimizer.state))
+            if isinstance(formulas.stability, Stability):
+                sums = [None if each is None else each.sums for each in made]
+                edge.update(
+                    sharpness(
+                        formulas.stability, parts, sums, multiply, processes=processes, iterations=iterations
+                    )
+                )
+
+        watches = isinstance(formulas.stability, Stability) and iterations > 0
+        resources = Resources(hvp, functions, processes)
+        loss = float(evaluate(parts, parts, closure, resources, further=further if watches else None))
+        made = made or _all_made(parts, optimizer.state)
+        numbers = {"loss": loss, **_numbers(formulas, parts, loss, made, processes), **edge}
+        numbers["steps"] = max((part.made for part in parts), default=0.0)
+        state, inside = optimizer.state, formulas.running_loss
+        more = modified_loss(inside, parts, numbers, state, processes=processes, previous=previous)
+        found = Probed({**numbers, **more})
+    found.missing = _missing(formulas, found, iterations)
     warn_once(found, optimizer)
     return found
 
 
+def _missing(formulas: FirstOrder, found: Mapping[str, float], iterations: int) -> dict[str, str]:
+    """Why some numbers are not there, by name."""
+    reasons = {}
+    if "sharpness_threshold" not in found:
+        known = isinstance(formulas.stability, Stability)
+        reasons["sharpness_threshold"] = f"iterations = {iterations}" if known else str(formulas.stability)
+    if "modified_loss" not in found:
+        alike = "the groups are not alike"
+        reasons["modified_loss"] = formulas.running_loss if isinstance(formulas.running_loss, str) else alike
+    if "regulariser" not in found:
+        reasons["regulariser"] = "memory adds no gradient times the preconditioner"
+    return reasons
+
+
 def _numbers(
-    formulas: FirstOrder, parts: Sequence[RunningPart], loss: float, state: State, processes: OneProcess
+    formulas: FirstOrder,
+    parts: Sequence[RunningPart],
+    loss: float,
+    made: Sequence[_Made | None],
+    processes: OneProcess,
 ) -> dict[str, float]:
-    """All but the loss."""
-    updates, corrections = _both_steps(parts, state)
+    """The sizes, and the numbers of R."""
+    updates: Vectors = [None if each is None else each.update for each in made]
+    corrections = [_correction(part, place, g) for part in parts for place, g in enumerate(part.gradients)]
     sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
     return sizes | _regularised(formulas, parts, loss, updates, processes)
 
@@ -181,30 +240,40 @@ def _on_line(part: RunningPart, place: int, gradient: Tensor | None) -> Tensor |
     return found
 
 
-def _both_steps(parts: Sequence[RunningPart], state: State) -> tuple[Vectors, Vectors]:
-    """lr Phi(m) and lr M; None where there is no gradient."""
-    updates: Vectors = []
-    corrections: Vectors = []
-    for part in parts:
-        for place, gradient in enumerate(part.gradients):
-            update, correction = None, None
-            if gradient is not None:
-                update, correction = _steps_of(part, place, gradient, state)
-            updates.append(update)
-            corrections.append(correction)
-    return updates, corrections
+@dataclass(frozen=True)
+class _Made:
+    """lr Phi(m) of one tensor, and the running sums after it."""
+
+    update: Tensor
+    sums: list[Tensor]
 
 
-def _steps_of(part: RunningPart, place: int, gradient: Tensor, state: State) -> tuple[Tensor, Tensor]:
+def _all_made(parts: Sequence[RunningPart], state: State) -> list[_Made | None]:
+    """The update that every tensor would make now; None where there is no gradient."""
+    return [
+        None if g is None else _made(part, place, g, state)
+        for part in parts
+        for place, g in enumerate(part.gradients)
+    ]
+
+
+def _made(part: RunningPart, place: int, gradient: Tensor, state: State) -> _Made:
     owner = part.owned[place]
     kept = shaped_sums(running_sums(state.get(owner, {}), owner, part.formulas), part, place, gradient)
-    copies = [local(x).clone() for x in kept]
-    theta, g, *sums = widened(part.parameters[place], gradient, *copies)
-    at = Place(place, theta, g, part.functions[place])
-    update, correction = torch.zeros_like(theta), torch.zeros_like(theta)
-    run(part, at, sums, update, part.lr)
-    add_expansion(part, at, correction, part.lr)
-    return update, correction
+    theta, g, *sums = widened(part.parameters[place], gradient, *(local(x).clone() for x in kept))
+    update = torch.zeros_like(theta)
+    run(part, Place(place, theta, g, part.functions[place]), sums, update, part.lr)
+    return _Made(update, sums)
+
+
+def _correction(part: RunningPart, place: int, gradient: Tensor | None) -> Tensor | None:
+    """lr M; None where there is no gradient."""
+    if gradient is None:
+        return None
+    theta, g = widened(part.parameters[place], gradient)
+    found = torch.zeros_like(theta)
+    add_expansion(part, Place(place, theta, g, part.functions[place]), found, part.lr)
+    return found
 
 
 @contextmanager

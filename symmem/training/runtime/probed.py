@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 
 class Probed(dict[str, float]):
-    """What :func:`.probe.probe` found; ``text``, which is also its str, says it in one line."""
+    """What :func:`.probe.probe` found; ``text``, which is also its str, says it in one line.
+
+    ``missing`` has the reasons of what is not there, by name.
+    """
+
+    missing: Mapping[str, str] = MappingProxyType({})
 
     @property
     def text(self) -> str:
@@ -18,7 +25,20 @@ class Probed(dict[str, float]):
             f"loss {self['loss']:.4g}: memory is {self['correction_ratio']:.3g} of the update by the expansion, "
             f"{self['straight_ratio']:.3g} on the straight line; it is larger than the update in "
             f"{self['share_outside']:.1%} of the entries; lr/(1 - beta) = {self['memory_time']:.3g}; {verdict}"
+            f"{self._edge}{self._inside}"
         )
+
+    @property
+    def _edge(self) -> str:
+        if "sharpness_threshold" not in self:
+            reason = self.missing.get("sharpness_threshold")
+            return f"; no threshold of the sharpness: {reason}" if reason else ""
+        value, bound = self["preconditioned_sharpness"], self["sharpness_threshold"]
+        return f"; preconditioned sharpness {value:.4g}, unstable from {bound:.4g}"
+
+    @property
+    def _inside(self) -> str:
+        return f"; modified loss {self['modified_loss']:.6g}" if "modified_loss" in self else ""
 
     def __str__(self) -> str:
         return self.text

@@ -6,8 +6,9 @@
     total     sum over all steps s of lr(s) x(s), for each number x of F that depends on the step; 1 where none does
     sums      ``[key, S, ...]``: the same sums with the weights of one memory, which :mod:`.noted` carries on
 
-Where F is linear in its numbers, nothing but the sums is needed, and ``newest`` is the last rate alone.  Rates are listed
-one by one for parameters that have made fewer updates than others, and where F is not linear, as far back as a memory sees.
+Where F is linear in its numbers, nothing but the sums is needed, and ``newest`` is the last rate alone.  Rates are
+listed one by one for parameters that have made fewer updates than others, and where F is not linear, as far back as a
+memory sees.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ In its memory with decay beta a group i that has made n_i updates has the displa
 
     sum_s w(s) lr_j(s) F_j^(s),     w(s) = sum_{k = n_j - s .. n_i} beta^k,     max(0, n_j - n_i) <= s < n_j,
 
-with the rates lr_j(s) that the group had, in units of the present one (:mod:`.rates`).  Where the rates changed and F is
-linear in its numbers, the sum was carried on from step to step (:mod:`.noted`).
+with the rates lr_j(s) that the group had, in units of the present one (:mod:`.rates`).  Where the rates changed and F
+is linear in its numbers, the sum was carried on from step to step (:mod:`.noted`).
 
 Example: beta = 1/2, n_i = n_j = 2: the newest step s = 1 weighs 1/2 + 1/4, the oldest s = 0 weighs 1/4.  A table has
 one row for each past step, with the columns weight, scalars of F; steps of the same F are one row.

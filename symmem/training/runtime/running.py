@@ -35,6 +35,7 @@ class RunningPart(Part):
         parameters: Sequence[Any],
         made: float,
         target: Mapping[str, float] | None = None,
+        *,
         place: int = 0,
     ) -> None:
         super().__init__(formulas, group, place)
@@ -65,7 +66,7 @@ class RunningPart(Part):
 
     def aimed(self, target: Mapping[str, float]) -> RunningPart:
         """The same parameters with the values of a target, to receive what those would remember."""
-        found = RunningPart(self.formulas, self.group, self.owned, self.made, target, self.place)
+        found = RunningPart(self.formulas, self.group, self.owned, self.made, target, place=self.place)
         found.span, found.most_made = self.span, self.most_made
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,9 @@ from .products import Hvp, check_hooks, evaluation_by
 from .remembered import Row, planned
 from .sharding import OnShard, is_sharded, local
 from .vectors import Closure, Vectors, accumulate, widened
+
+Multiply = Callable[[Vectors], Vectors]
+"""The Hessian times a vector."""
 
 
 @dataclass(frozen=True)
@@ -37,31 +40,38 @@ def evaluate(
     resources: Resources,
     *,
     first: bool = False,
+    further: Callable[[Multiply], None] | None = None,
 ) -> Tensor:
     """The loss; the parts get their gradients, the receivers what they remember.
 
     In the ``first`` step, which needs no product, one is made all the same: that later ones can be made is known before
-    any parameter has changed.
+    any parameter has changed.  ``further`` is called at the end with a function that makes products of local vectors.
     """
     processes = resources.processes
     rows, shares = planned(receivers, parts)
     tried = first and not rows and resources.hvp in ("double-backward", "forward-over-reverse")
-    if rows or tried:
+    multiplies = bool(rows) or tried or further is not None
+    if multiplies:
         check_hooks([p for part in parts for p in part.owned], resources.hvp)
     with processes.opened([p for part in parts for p in part.owned]) as points:
-        differentiated = evaluation_by(resources.hvp, products=bool(rows) or tried)
-        evaluation = differentiated(closure, points, processes)
+        evaluation = evaluation_by(resources.hvp, products=multiplies)(closure, points, processes)
         if tried:
             evaluation.product(evaluation.gradients, last=True)
         loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)
         clipped = Clipped(gradients, resources.max_norm, processes)
         place_parts(parts, clipped.gradients, resources)
+
+        def product(vectors: Vectors, *, last: bool = False) -> Vectors:
+            found = processes.averaged(evaluation.product(processes.whole(vectors), last=last))
+            return clipped.derivative(found)
+
         products = []
         for place, row in enumerate(rows):
             displacement = _displacement(parts, row)
-            whole, last = processes.whole(displacement), place + 1 == len(rows)
-            product = processes.averaged(evaluation.product(whole, last=last))
-            products.append(Product(clipped.derivative(product), displacement))
+            last = further is None and place + 1 == len(rows)
+            products.append(Product(product(displacement, last=last), displacement))
+        if further is not None:
+            further(product)
     for part, mine in zip(receivers, shares, strict=True):
         part.remember(products, mine)
     return loss

@@ -100,7 +100,7 @@ def test_a_rate_that_does_not_change_is_kept_as_one_number() -> None:
 
 
 def test_the_past_rates_are_bounded_and_saved() -> None:
-    """Steps that no memory sees any more are dropped; a checkpoint has the rest."""
+    """They are sums: a number for each memory, and the last rate; a checkpoint has them."""
     tensors = parameters()
     optimizer = optimizer_of(
         "adamw", [Group((0, 1, 2), values={"beta1": Rational(1, 2), "beta2": Rational(1, 2)})], tensors
@@ -108,7 +108,10 @@ def test_the_past_rates_are_bounded_and_saved() -> None:
     for n in range(70):
         optimizer.param_groups[0]["lr"] = 1e-3 / (n + 1)
         optimizer.step(closure(tensors))  # type: ignore[arg-type]
-    assert len(optimizer.param_groups[0]["_rates"]) == 60
+    newest, total, sums = optimizer.param_groups[0]["_rates"]
+    assert newest == [1e-3 / 70]
+    assert len(total) == 1
+    assert [len(each) for each in sums] == [2, 2]
     again = [torch.nn.Parameter(p.detach().clone()) for p in tensors]
     other = optimizer_of("adamw", [Group((0, 1, 2))], again)
     other.load_state_dict(copy.deepcopy(optimizer.state_dict()))

@@ -24,7 +24,7 @@ class Evaluation:
         self._processes = processes
         self._random = random_states(self._points)
         loss, self._first = self._differentiated(self._points, self.create_graph)
-        if None in self._first and "CheckpointFunctionBackward" in operations([loss]):
+        if any(g is None for g in self._first) and "CheckpointFunctionBackward" in operations([loss]):
             raise RuntimeError(REENTRANT)
         self.loss = loss.detach()
         self.gradients: Vectors = [None if g is None else g.detach() for g in self._first]

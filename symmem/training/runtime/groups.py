@@ -13,7 +13,8 @@ from torch import Tensor
 from .formulas import FirstOrder, Group
 from .lines import line_numbers
 from .rates import unit_of
-from .vectors import Vectors, entry, widened
+from .sharding import local
+from .vectors import Vectors, entry, joined, widened
 
 Share = tuple[int, float] | None
 """Which product, and its factor; None where nothing is remembered."""
@@ -130,13 +131,14 @@ class Part:
                 displacement = products[row].displacement[self.span]
                 self.memories.append(Remembered(row, product, displacement, scale))
 
-    def remembered_at(self, place: int, like: Tensor, *, shared: bool = False) -> list[Tensor]:
-        """The products, then the displacements, of one tensor; of the first memory alone where all share it."""
+    def remembered_at(self, bunch: Sequence[int], *, shared: bool = False) -> list[Tensor]:
+        """The products, then the displacements, of a bunch; of the first memory alone where all share it."""
         memories = self.memories[:1] if shared else self.memories
-        found = [entry(memory.product, place, like) for memory in memories]
+        found = [memory.product for memory in memories]
         if self.formulas.memory is not None and self.formulas.memory.has_displacements:
-            found += [entry(memory.displacement, place, like) for memory in memories]
-        return widened(*found)
+            found += [memory.displacement for memory in memories]
+        rows = ([entry(each, place, local(self.owned[place])) for place in bunch] for each in found)
+        return widened(*map(joined, rows))
 
 
 def step_of(n: float) -> int | None:

@@ -99,7 +99,7 @@ def _on_line(part: RunningPart, place: int, gradient: Tensor | None) -> Tensor |
     found = torch.zeros_like(theta)
     memory = part.formulas.memory
     if memory is not None and memory.on_line is not None and part.memories:
-        add_line(part, Place(place, theta, g, part.functions[place]), found, part.lr)
+        add_line(part, Place([place], theta, g, part.functions[place]), found, part.lr)
     return found
 
 
@@ -125,7 +125,7 @@ def _made(part: RunningPart, place: int, gradient: Tensor, state: State) -> Made
     kept = shaped_sums(running_sums(state.get(owner, {}), owner, part.formulas), part, place, gradient)
     theta, g, *sums = widened(part.parameters[place], gradient, *(local(x).clone() for x in kept))
     update = torch.zeros_like(theta)
-    run(part, Place(place, theta, g, part.functions[place]), sums, update, part.lr)
+    run(part, Place([place], theta, g, part.functions[place]), sums, update, part.lr)
     return Made(update, sums)
 
 
@@ -135,5 +135,5 @@ def _correction(part: RunningPart, place: int, gradient: Tensor | None) -> Tenso
         return None
     theta, g = widened(part.parameters[place], gradient)
     found = torch.zeros_like(theta)
-    add_expansion(part, Place(place, theta, g, part.functions[place]), found, part.lr)
+    add_expansion(part, Place([place], theta, g, part.functions[place]), found, part.lr)
     return found

@@ -62,7 +62,10 @@ class OneProcess:
 
     def norm(self, vectors: Vectors) -> float:
         """The Euclidean norm over all parameters and all processes."""
-        return float(self.dot(vectors, vectors) ** 0.5)
+        lengths = [
+            0.0 if x is None else float(torch.linalg.vector_norm(x, dtype=torch.float64)) for x in vectors
+        ]
+        return float(self.total([length**2 for length in lengths]) ** 0.5)
 
     def functions(self, place: int, given: list[Any]) -> list[Any]:
         """Functions of a whole tensor, as functions of what is local of it."""

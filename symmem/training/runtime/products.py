@@ -51,13 +51,13 @@ class CentralDifference(Evaluation):
 
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
         """``(grad(theta + t v) - grad(theta - t v)) / 2t``, with t where rounding and truncation balance."""
-        moved = [
-            (p, p.detach().clone(), v) for p, v in zip(self._points, directions, strict=True) if v is not None
-        ]
+        pairs = [(p, v) for p, v in zip(self._points, directions, strict=True) if v is not None]
         size = self._processes.norm(directions)
         if size == 0:
             return [None] * len(directions)
-        unit = max(torch.finfo(p.dtype).eps for p, _, _ in moved)
+        points, vectors = [p for p, _ in pairs], [v for _, v in pairs]
+        start = [p.detach().clone() for p in points]
+        unit = max(torch.finfo(p.dtype).eps for p in points)
         if unit > 1e-6:
             raise RuntimeError(
                 "a central difference needs parameters in float32 or float64: half "
@@ -65,15 +65,13 @@ class CentralDifference(Evaluation):
             )
         t = unit ** (1 / 3) * (1 + self._processes.norm(list(self._points))) / size
         try:
-            for p, _, v in moved:
-                p.add_(v, alpha=t)
+            torch._foreach_add_(points, vectors, alpha=t)
             ahead = self._again(self._points)
-            for p, start, v in moved:
-                p.copy_(start).sub_(v, alpha=t)
+            torch._foreach_copy_(points, start)
+            torch._foreach_sub_(points, vectors, alpha=t)
             behind = self._again(self._points)
         finally:
-            for p, start, _ in moved:
-                p.copy_(start)
+            torch._foreach_copy_(points, start)
         return [
             None if a is None or b is None else a.sub_(b).div_(2 * t)
             for a, b in zip(ahead, behind, strict=True)

@@ -116,9 +116,9 @@ def shaped_sums(sums: Sequence[Tensor], part: RunningPart, place: int, gradient:
 
 @dataclass(frozen=True)
 class Place:
-    """One tensor in a step: its point and gradient in the type to compute in, and the opaque functions for it."""
+    """A bunch of tensors in a step: point and gradient in the type to compute in, and the opaque functions for it."""
 
-    index: int
+    bunch: Sequence[int]
     theta: Tensor
     g: Tensor
     functions: list[Any]
@@ -159,7 +159,7 @@ def add_expansion(part: RunningPart, at: Place, out: Tensor, factor: float) -> N
     formulas, memory = part.formulas, part.formulas.memory
     if memory is None or not part.memories:
         return
-    vectors = [at.theta, at.g, *part.remembered_at(at.index, at.theta)]
+    vectors = [at.theta, at.g, *part.remembered_at(at.bunch)]
     scales = [each.scale for each in part.memories]
     given = (*at.functions, *scales, *part.scalars, *part.values)
     accumulate(out, factor, memory.correction, vectors, given, is_entrywise=formulas.is_entrywise)
@@ -169,7 +169,7 @@ def add_line(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
     """out += factor * (F_straight - F)."""
     formulas, memory = part.formulas, part.formulas.memory
     assert memory is not None and memory.on_line is not None  # noqa: PT018
-    vectors = [at.theta, at.g, *part.remembered_at(at.index, at.theta)]
+    vectors = [at.theta, at.g, *part.remembered_at(at.bunch)]
     scales = [each.scale for each in part.memories]
     numbers, entrywise = (*part.scalars, *part.values), formulas.is_entrywise
     given = (*at.functions, *scales, *part.line_numbers, *numbers)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .bunches import bunches, gradient_of, separated, write
 from .clipping import Clipped
 from .formulas import Function
 from .groups import Part, Product
@@ -17,7 +18,7 @@ from .processes import OneProcess
 from .products import Hvp, check_hooks, evaluation_by
 from .remembered import Row, planned
 from .sharding import OnShard, is_sharded, local
-from .vectors import Closure, Vectors, accumulate, widened
+from .vectors import Closure, Vectors, accumulate, joined, widened
 
 Multiply = Callable[[Vectors], Vectors]
 """The Hessian times a vector."""
@@ -108,29 +109,31 @@ def _displacement(parts: Sequence[Part], row: Row) -> Vectors:
 
 def contribution(part: Part, table: Tensor) -> Vectors:
     """What the group puts into a displacement, lr times the sum of weight * F: a tensor for each parameter."""
-    found: Vectors = []
-    formulas = part.formulas
-    for place, theta in enumerate(part.parameters):
-        g, total = part.gradients[place], None
-        if g is not None and formulas.memory is not None and part.unit != 0 and table.numel():
-            point = widened(theta, g)
-            total = torch.zeros_like(point[0])
-            for weight, *scalars in table.tolist():
-                given = (*part.functions[place], *scalars, *part.values)
-                factor = part.unit * weight
-                with named(part, place):
-                    add_formula(part, place, (total, factor), formulas.memory.past, (point, given))
-        found.append(None if total is None else total.to(theta.dtype))
+    found: Vectors = [None] * len(part.parameters)
+    memory = part.formulas.memory
+    if memory is None or part.unit == 0 or not table.numel():
+        return found
+    for bunch in bunches(part):
+        thetas = [part.parameters[place] for place in bunch]
+        point = widened(joined(thetas), gradient_of(part, bunch))
+        total = torch.zeros_like(point[0])
+        for weight, *scalars in table.tolist():
+            given = (*part.functions[bunch[0]], *scalars, *part.values)
+            with named(part, bunch[0]):
+                add_formula(part, bunch[0], (total, part.unit * weight), memory.past, (point, given))
+        for place, x in zip(bunch, separated(total.to(thetas[0].dtype), thetas), strict=True):
+            found[place] = x
     return found
 
 
-def updated(part: Part, place: int, gradient: Tensor) -> Tensor:
-    """theta - lr (F + M), or on the straight-line history, for one tensor: in place where formulas act by entries.
+def updated(part: Part, bunch: Sequence[int]) -> Tensor:
+    """theta - lr (F + M), or on the straight-line history, of a bunch: of one tensor in place, if by entries.
 
     A formula of whole matrices gets a copy, so that no parameter changes where the update of another is not finite.
     """
-    formulas, functions, parameter = part.formulas, part.functions[place], part.parameters[place]
-    theta, g = widened(parameter, gradient)
+    place, formulas, functions = bunch[0], part.formulas, part.functions[bunch[0]]
+    parameter = joined([part.parameters[each] for each in bunch])
+    theta, g = widened(parameter, gradient_of(part, bunch))
     formula, vectors, scales = formulas.plain, [theta, g], list[float]()
     memory = formulas.memory
     if memory is not None and part.memories:
@@ -139,7 +142,7 @@ def updated(part: Part, place: int, gradient: Tensor) -> Tensor:
         formula = memory.shared if shared else memory.corrected
         if part.on_line and memory.on_line is not None:
             formula, scales = memory.on_line, [*scales, *part.line_numbers]
-        vectors += part.remembered_at(place, theta, shared=shared)
+        vectors += part.remembered_at(bunch, shared=shared)
     given = (*functions, *scales, *part.scalars, *part.values)
     out = theta.clone() if formulas.is_of_tensors and theta is parameter else theta
     add_formula(part, place, (out, -part.lr), formula, (vectors, given))
@@ -177,25 +180,17 @@ def add_formula(
 
 def update_parameters(parts: Sequence[Part]) -> None:
     """Every tensor that has a gradient gets its new value: those of functions of a tensor once all are known."""
-    waiting: list[tuple[Tensor, Tensor]] = []
+    waiting: list[tuple[list[Tensor], Tensor]] = []
     for part in parts:
-        for place, g in enumerate(part.gradients):
-            if g is None:
-                continue
-            with named(part, place):
-                pair = part.parameters[place], updated(part, place, g)
+        for bunch in bunches(part):
+            with named(part, bunch[0]):
+                pair = [part.parameters[place] for place in bunch], updated(part, bunch)
             if part.formulas.is_of_tensors:
                 waiting.append(pair)
             else:
                 write(*pair)
     for pair in waiting:
         write(*pair)
-
-
-def write(kept: Tensor, computed: Tensor) -> None:
-    """What was computed elsewhere, or in a wider type, goes back to where it is kept."""
-    if kept is not computed:
-        kept.copy_(computed)
 
 
 @contextmanager

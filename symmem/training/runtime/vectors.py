@@ -51,3 +51,8 @@ def entry(vectors: Vectors, place: int, like: Tensor) -> Tensor:
     """The tensor at a place; zero where there is none."""
     found = vectors[place] if vectors else None
     return torch.zeros_like(like) if found is None else found
+
+
+def joined(tensors: Sequence[Tensor]) -> Tensor:
+    """The entries of the tensors one after the other; one tensor is itself."""
+    return torch.cat([x.reshape(-1) for x in tensors]) if len(tensors) > 1 else tensors[0]

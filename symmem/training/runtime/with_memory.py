@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .bunches import bunches, gradient_of, write
 from .formulas import FirstOrder, Group
 from .loops import asks_for_state, closure_of
 from .noted import note_rates
@@ -25,8 +26,8 @@ from .running import (
     shaped_sums,
 )
 from .sharding import local
-from .step import check_finite, evaluate, named, write
-from .vectors import Closure, widened
+from .step import check_finite, evaluate, named
+from .vectors import Closure, joined, widened
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,12 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         loss = evaluate(parts, receivers, closure, self.resources(), first=first)
         waiting: list[_Advance] = []
         for part, mine in zip(parts, terms, strict=True):
-            for place, g in enumerate(part.gradients):
-                if g is not None:
-                    with named(part, place):
-                        made = _advanced(part, place, g, mine, self.state[part.owned[place]])
-                    waiting.append(made)
-                    if not self.formulas.is_of_tensors:  # those are kept once all are known to be finite
-                        _keep(waiting)
+            for bunch in bunches(part):
+                with named(part, bunch[0]):
+                    made = _advanced(part, bunch, mine, [self.state[part.owned[k]] for k in bunch])
+                waiting.append(made)
+                if not self.formulas.is_of_tensors:  # those are kept once all are known to be finite
+                    _keep(waiting)
         _keep(waiting)
         aimed = [part.aimed(part.group["target"]) for part in parts if part.group["target"]]
         note_rates(parts, [*parts, *aimed])
@@ -166,25 +166,25 @@ def terms_of(part: RunningPart) -> Terms:
 
 @dataclass(frozen=True)
 class _Advance:
-    """What one tensor and its state become: where it is kept, and what was computed for it."""
+    """What a bunch of tensors and their states become: where each is kept, and what was computed for all."""
 
-    kept: tuple[Tensor, ...]
-    computed: tuple[Tensor, ...]
-    entry: dict[str, Any]
-    news: dict[str, Any]
+    kept: list[list[Tensor]]
+    computed: list[Tensor]
+    entries: list[dict[str, Any]]
+    news: list[dict[str, Any]]
 
 
 def _advanced(
-    part: RunningPart, place: int, gradient: Tensor, terms: Terms, entry: dict[str, Any]
+    part: RunningPart, bunch: Sequence[int], terms: Terms, entries: list[dict[str, Any]]
 ) -> _Advance:
-    """theta - lr (Phi(m) + strength M) and the state, for one tensor; on copies for functions of a whole tensor."""
-    parameter = part.parameters[place]
-    state = shaped_sums(running_sums(entry, part.owned[place], part.formulas), part, place, gradient)
-    sums = [local(x) for x in state]
-    theta, g, *wide = widened(parameter, gradient, *sums)
+    """theta - lr (Phi(m) + strength M) and the state, of a bunch; on copies for functions of a whole tensor."""
+    states = [_sums(part, place, entry) for place, entry in zip(bunch, entries, strict=True)]
+    kept = [[part.parameters[place] for place in bunch]]
+    kept += [[local(x) for x in each] for each in zip(*states, strict=True)]
+    theta, g, *wide = widened(joined(kept[0]), gradient_of(part, bunch), *map(joined, kept[1:]))
     if part.formulas.is_of_tensors:
         theta, *wide = (x.clone() for x in (theta, *wide))
-    at = Place(place, theta, g, part.functions[place])
+    at = Place(bunch, theta, g, part.functions[bunch[0]])
     correction = None
     for receiver, factor in terms:
         if receiver.memories:
@@ -195,9 +195,18 @@ def _advanced(
         theta.sub_(correction, alpha=part.lr)
     if part.formulas.is_of_tensors:
         check_finite(theta)
-    news = dict(zip(part.formulas.running.states, state, strict=True))
-    news["step"] = entry.get("step", torch.tensor(float(part.made))) + 1
-    return _Advance((parameter, *sums), (theta, *wide), entry, news)
+    names, news = part.formulas.running.states, []
+    for entry, state in zip(entries, states, strict=True):
+        step = entry["step"] if "step" in entry else torch.tensor(float(part.made))
+        news.append({**dict(zip(names, state, strict=True)), "step": step + 1})
+    return _Advance(kept, [theta, *wide], entries, news)
+
+
+def _sums(part: RunningPart, place: int, entry: dict[str, Any]) -> list[Tensor]:
+    """The running sums of one tensor."""
+    found, gradient = running_sums(entry, part.owned[place], part.formulas), part.gradients[place]
+    assert gradient is not None
+    return shaped_sums(found, part, place, gradient)
 
 
 def _keep(waiting: list[_Advance]) -> None:
@@ -205,5 +214,6 @@ def _keep(waiting: list[_Advance]) -> None:
     for made in waiting:
         for place, x in zip(made.kept, made.computed, strict=True):
             write(place, x)
-        made.entry.update(made.news)
+        for entry, news in zip(made.entries, made.news, strict=True):
+            entry.update(news)
     waiting.clear()

@@ -13,6 +13,7 @@ from symmem.training import WithMemory, probe
 from symmem.training.runtime.processes import OneProcess
 from symmem.training.runtime.sharpness import largest_eigenvalue
 
+torch.set_num_threads(1)
 torch.manual_seed(1)
 ROOT = torch.randn(7, 7, dtype=torch.float64)
 HESSIAN = ROOT @ ROOT.T + torch.diag(torch.tensor([-3.0, 0, 0, 0, 0, 0, 40.0], dtype=torch.float64))

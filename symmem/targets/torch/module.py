@@ -37,6 +37,11 @@ HIGHER_ORDER = (
     "The groups may differ in lr alone, and the present lr stands for that of past steps.",
     "``limit=True`` takes the coefficients of n -> infinity; else n counts the updates.",
 )
+EXPANSION = (
+    "This is the expansion in lr, which divides by small gradients: with a small eps it can diverge.",
+    "The straight-line history, where there is one, is in symmem.training, or comes with --runtime.",
+)
+"""At order 1, where all tensors are taken as one vector: cascades, delays, numbers of the model."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,7 @@ def _higher(derivation: Derivation, writer: InliningWriter) -> EmittedClass:
     step = higher_step(derivation, writer)
     return EmittedClass(
         base="_HigherMemoryless",
-        notes=HIGHER_ORDER,
+        notes=HIGHER_ORDER if derivation.order > 1 else (*HIGHER_ORDER, *EXPANSION),
         aliases=[
             *definitions("derivatives", "_Hvp"),
             f"_ORDER, _JOINS = {derivation.order}, {joins_entries(derivation)}",

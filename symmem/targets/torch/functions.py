@@ -18,7 +18,7 @@ from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
 from symmem.program.shortfalls import without_cancellation
 from symmem.program.stable_sums import stabilised
-from symmem.program.statements import Assign, Assignment
+from symmem.program.statements import Assign, Assignment, Internal
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
 from symmem.targets.python.surfaces import suffixes
 from symmem.targets.torch.inlining import InliningWriter
@@ -73,7 +73,15 @@ class FunctionWriter:
     def numbers(self, name: str, values: Sequence[Expr], given: Sequence[Symbol] = ()) -> Lines:
         """A function of the given numbers and the parameters that returns the values, in a list."""
         head = signature(name, [*self.spelled(given), *self._parameters])
-        return [*head, *_returned([self._number(value) for value in values])]
+        entries = [self._number(value) for value in values]
+        if max(map(len, entries), default=0) + 2 * len(INDENT) < WIDTH:
+            return [*head, *_returned(entries)]
+        named = [(Internal(f"number{place}"), value) for place, value in enumerate(values, start=1)]
+        return [
+            *head,
+            *indented(self._writer.numbers(named)),
+            *_returned(self.spelled(symbol for symbol, _ in named)),
+        ]
 
     def number(self, name: str, value: Expr, given: Sequence[Symbol] = ()) -> Lines:
         """The same for one value."""

@@ -126,10 +126,7 @@ def watched(
     derivation: Derivation, form: RunningForm, writer: FunctionWriter
 ) -> tuple[list[Lines], dict[str, str | Lines]]:
     """What a probe knows beside the memory: the stability on a quadratic, and the loss inside a gradient map."""
-    found, inside = (
-        stability(running_method(derivation.optimizer)),
-        running_loss(derivation.method),
-    )
+    found, inside = stability(derivation.method), running_loss(derivation.method)
     lines: list[Lines] = []
     fields: dict[str, str | Lines] = {}
     if isinstance(found, Missing):

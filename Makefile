@@ -21,7 +21,7 @@ quick: lint
 test: lint tools
 	$(BIN)/pytest
 
-# Sweeps over the whole zoo, for every order and target: what test shows on its first entries.
+# Sweeps over the whole zoo, for every order and target, and long examples: what test shows on its first entries.
 prove: lint tools
 	$(BIN)/pytest -m prove
 

@@ -1,4 +1,7 @@
-"""The examples run as their first lines say, in a folder of their own, and show what they claim."""
+"""The examples run as their first lines say, in a folder of their own, and show what they claim.
+
+The two experiments that train for half a minute and more are run by ``make prove``.
+"""
 
 from __future__ import annotations
 
@@ -105,6 +108,7 @@ def test_training(tmp_path: Path) -> None:
         assert float(mine) == pytest.approx(float(theirs), abs=2e-6)
 
 
+@pytest.mark.prove
 def test_effect_of_beta2(tmp_path: Path) -> None:
     """At equal training loss a larger beta2 leaves a larger gradient, for each of two seeds: AdamW anti-regularises."""
     program = EXAMPLES / "implicit_regularisation" / "effect_of_beta2.py"
@@ -134,6 +138,7 @@ def test_edge_of_stability(tmp_path: Path) -> None:
     assert most < 1.25
 
 
+@pytest.mark.prove
 def test_three_curves(tmp_path: Path) -> None:
     """Halving the rate halves the distance without correction; with it, and on the straight line, it falls faster."""
     program = EXAMPLES / "distance" / "three_curves.py"

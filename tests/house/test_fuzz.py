@@ -19,8 +19,8 @@ from fuzzing import checks, outcomes, workers  # noqa: E402
 from fuzzing.declarations import KINDS, made  # noqa: E402
 
 COUNT, CHUNK = 2000, 100
-SECONDS = 0.06
-TICK = 0.02
+SECONDS = 0.04
+TICK = 0.01
 """Of each input: one that needs more is let go with the line of the budget, at the next look at the clock."""
 
 

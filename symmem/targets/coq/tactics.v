@@ -54,6 +54,9 @@ Ltac unlike_zero :=
                   | let T := fresh in pose proof (D (S n)) as T; revert T; powers; intro T;
                     match type of T with ?d <> 0 => same e d; exact T end ] end
         | apply Rmult_integral_contrapositive_currified; unlike_zero
+        | match goal with D : ?d <> 0, X : ?x <> 0 |- _ =>
+            solve [replace e with (d * x) by (field; assumption);
+                   apply Rmult_integral_contrapositive_currified; assumption] end
         | apply pow_nonzero; unlike_zero ]
   | |- True => exact I
   end.

@@ -106,11 +106,15 @@ def test_optimizers_with_memory(found: Found, directory: Path, name: str, kind: 
     ("case", "error"), [("replicas", 1e-12), ("shards", 1e-12), ("shards, difference", 1e-8)]
 )
 def test_probes(found: Found, directory: Path, case: str, error: float) -> None:
-    """The numbers for the joint batch, in every process."""
+    """The numbers for the joint batch, in every process; the iteration of the sharpness starts elsewhere on shards."""
     truth = probed(module_from(directory / "adamw_torch.py"), Net(both=True).double())
-    assert len(truth) == 13
+    assert len(truth) == 16
     for each in found:
-        assert each[f"probe of {case}"] == pytest.approx(truth, rel=error, abs=error)
+        numbers = dict(each[f"probe of {case}"])
+        sharpness = numbers.pop("preconditioned_sharpness")
+        assert sharpness == pytest.approx(truth["preconditioned_sharpness"], rel=2e-2)
+        rest = {name: value for name, value in truth.items() if name in numbers}
+        assert numbers == pytest.approx(rest, rel=error, abs=error)
 
 
 def clipped(made: ModuleType) -> torch.Tensor:

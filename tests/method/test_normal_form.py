@@ -15,6 +15,7 @@ from sympy import Expr, Integer, Rational, Symbol
 
 from symmem import Momentum, Optimizer
 from symmem.algebra.atoms import GRAD, PAST, STEP, total
+from symmem.algebra.limits import scalar_limit
 from symmem.method.flattening import flattened
 from symmem.method.frozen import frozen_values
 from symmem.method.merging import merged
@@ -166,6 +167,12 @@ def test_a_sum_over_all_entries_is_not_entrywise() -> None:
     m1 = method.channels[0].symbol
     assert method.is_entrywise
     assert not replace(method, phi=m1 * total(m1**2)).is_entrywise
+
+
+def test_powers_of_a_decay_vanish_also_beyond_its_ranges() -> None:
+    """Whoever declares a decay means that it forgets: (p + q)^n -> 0, though p and q below 1 do not say so."""
+    method = method_of(optimizer("m1", ("grad", "p + q", "1")))
+    assert scalar_limit(1 + 3 * (P + Q) ** STEP, method.numbers) == 1
 
 
 def test_sums_inside_sums_keep_their_steps_apart() -> None:

@@ -66,7 +66,7 @@ def check_scope(derivation: Derivation, *, by_tensor: bool = False) -> None:
             where = "with a number of the whole model" if joined else "with a memory that is not geometric"
         raise DerivationError(
             f"{derivation.method.name}: {where} the PyTorch optimizer takes all parameters as one vector, and "
-            f"{', '.join(others)} makes matrices of other shapes; "
+            f"matrices of other shapes come from {', '.join(others)}; "
             f"take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
         )
 

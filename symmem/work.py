@@ -9,6 +9,7 @@ before); and, in the main thread, a timer of CPU time, which also interrupts a l
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -145,6 +146,9 @@ def _timer(account: _Account) -> Iterator[None]:
     def look(_signal: int, _frame: FrameType | None) -> None:
         account.look()
 
+    # Raised inside a destructor it is swallowed, and Python would tell of it: the next look raises again.
+    told = sys.unraisablehook
+    sys.unraisablehook = lambda each: None if isinstance(each.exc_value, BudgetError) else told(each)
     signal.signal(signal.SIGPROF, look)
     period = signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
     try:
@@ -152,6 +156,7 @@ def _timer(account: _Account) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, *period)
         signal.signal(signal.SIGPROF, before)
+        sys.unraisablehook = told
 
 
 @record(frozen=True)

@@ -111,7 +111,7 @@ def test_results_are_written_where_the_caller_says() -> None:
     ("error", "words", "theta", "n", "w"),
     [
         (ValueError, "steps count from 0", THETA, -1, W),
-        (ValueError, "imitated: status 3", THETA, 0, -1.0),
+        (ValueError, "status 3", THETA, 0, -1.0),
         (TypeError, "float16", THETA.astype(np.float16), 0, W),
         (ValueError, "returned", np.ones(4), 0, W),
     ],

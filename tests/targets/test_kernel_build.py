@@ -154,8 +154,8 @@ def test_emit_writes_header_and_source(tmp_path: Path) -> None:
     [
         (["emit", "adamw", "--target", "c"], "add -o DIR"),
         (["emit", "adamw", "--target", "c", "--order", "2", "-o", "x"], "order 1"),
-        (["emit", "lion-k", "--target", "c", "-o", "x"], "latex, numpy, torch, jax, octave and json"),
-        (["build", "lion-k", "adamw", "-o", "x"], "latex, numpy, torch, jax, octave and json"),
+        (["emit", "lion-k", "--target", "c", "-o", "x"], "latex, numpy, torch, jax, octave, coq and json"),
+        (["build", "lion-k", "adamw", "-o", "x"], "latex, numpy, torch, jax, octave, coq and json"),
         (["build", "adamw", "adamw", "-o", "x"], "given twice"),
         (["build", "adamw", "-o", "file"], "not a directory"),
         (["build", "adamw"], "-o"),
@@ -255,7 +255,7 @@ def test_a_cpp_program(shared_folder: Path, tmp_path: Path, compiler: str) -> No
         f"-Wl,-rpath,{prefix / 'lib'}",
     )
     run(compiler, *strict, "correction.cpp", *places, "-o", "correction", folder=folder)
-    assert "refused: out of range: beta1 in [0, 1)" in run("./correction", folder=folder)
+    assert "refused: adamw: out of range: beta1 in [0, 1)" in run("./correction", folder=folder)
 
 
 def test_a_moved_folder_still_works(shared_folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "code.md"
 SHOWN = re.findall(
     r">>> optimizer = ((?:Memoryless|WithMemory)\(.*\))$", DOCUMENT.read_text(encoding="utf-8"), re.M
 )
-STEPS, BATCH = 80, 64
+STEPS, BATCH = 120, 64
 torch.set_num_threads(1)  # the network is small, and pytest has the other cores
 
 

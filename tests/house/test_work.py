@@ -102,11 +102,8 @@ def test_a_budget_is_a_positive_number(seconds: float) -> None:
 
 
 def test_the_engine_is_inside() -> None:
-    """The stage is named in which the time was spent, whichever this machine gets to."""
-    with (
-        pytest.raises(symmem.BudgetError, match="spent in the (trees|first steps)"),
-        symmem.budget(seconds=1),
-    ):
+    symmem.derive("adamw", 2).coefficients  # noqa: B018  # what is loaded on first use is not counted
+    with pytest.raises(symmem.BudgetError, match="trees"), symmem.budget(seconds=1):
         symmem.derive("adamw", 50).coefficients  # noqa: B018
 
 

@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 demo: $(CORE)
 	@$(BIN)/symmem derive adamw
 
-# While working: linter, types, and the tests that take two minutes together.
+# While working: linter, types, and half of the tests, by their time.
 quick: lint
 	$(BIN)/pytest -m "not slow and not prove"
 

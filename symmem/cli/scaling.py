@@ -45,6 +45,8 @@ def scaling(  # noqa: PLR0917  # one argument for each option
     values = settings_of(settings)
     with limited(timeout), progress(f"scaling {name} ..."):
         told = scaling_of(load(name), batch, values)
-        as_text = scaling_text(told, style(output))
-        content = json.dumps(scaling_data(told), indent=1) + "\n" if form == "json" else as_text
+        if form == "json":
+            content = json.dumps(scaling_data(told), indent=1) + "\n"
+        else:
+            content = scaling_text(told, style(output))
     deliver(content, output)

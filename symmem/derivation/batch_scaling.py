@@ -69,14 +69,19 @@ def batch_scaling(method: Method) -> BatchScaling | Missing:
     return BatchScaling(_plain_rule(one), _memory_rule(one if _is_linear(one) else method))
 
 
+def exponents(phi: Expr) -> frozenset[str]:
+    """The parameters that stand in an exponent: how the update scales is their value."""
+    return frozenset(symbol.name for power in phi.atoms(Pow) for symbol in power.exp.free_symbols)
+
+
 def _unknown(method: Method) -> str | None:
     if not method.is_entrywise:
         return "a function joins entries, and how its noise changes with the batch is not known"
     if method.rate is not None:
         return "its learning rate has a schedule in steps, and a larger batch makes fewer: leave it out"
-    powers = {symbol for power in method.phi.atoms(Pow) for symbol in power.exp.free_symbols}
+    powers = exponents(method.phi)
     if powers:
-        return f"{min(map(str, powers))} is an exponent, and its value decides: put a number in"
+        return f"{min(powers)} is an exponent, and its value decides: put a number in"
     pure = [channel for channel in method.channels if channel.g.free_symbols & {GRAD, THETA} == {THETA}]
     bent = any(slope_in(channel.g, THETA).has(THETA) for channel in pure)
     if bent or not _is_linear_in(method.phi, [channel.symbol for channel in pure]):

@@ -9,6 +9,7 @@ where the noise is.  For symbolic n they are known for methods linear in the gra
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from sympy import Expr, Integer, S
@@ -57,6 +58,7 @@ class MeanOverBatches:
     epoch: Epoch | None
 
 
+@lru_cache(maxsize=64)
 def mean_over_batches(method: Method, sampling: Sampling, at: Place) -> MeanOverBatches | Missing:
     """What the draw of the batches adds, at a step, for symbolic n or in the limit."""
     one = merged(method)

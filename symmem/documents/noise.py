@@ -25,8 +25,7 @@ from symmem.notation.formula import (
     Number,
     Power,
     Root,
-    Sum,
-    Term,
+    negated,
 )
 from symmem.notation.statement import (
     Applied,
@@ -36,6 +35,7 @@ from symmem.notation.statement import (
     Letter,
     Velocity,
     Word,
+    added,
     series,
     times,
 )
@@ -143,14 +143,10 @@ def _epoch_section(found: Epoch) -> Section:
     return Section("One epoch", lead, equations(*rows), tuple(notes))
 
 
-def _terms(formula: Formula) -> tuple[Term, ...]:
-    return formula.terms if isinstance(formula, Sum) else (Term(False, formula),)
-
-
 def _stochastic_section(found: StochasticEquation, count: int) -> Section:
     noise = times(Root(Atom("lr")), Letter("J"), W)
-    drift = () if found.drift == 0 else (Term(True, F_NOISE),)
-    whole = Sum((*_terms(series("G", range(count))), *drift, Term(False, noise)))
+    drift = () if found.drift == 0 else (negated(F_NOISE),)
+    whole = added(series("G", range(count)), *drift, noise)
     lead: Prose = (
         "After many steps the iterates follow, in law, ", Equality(Velocity(), whole), ", where ", W,
         " is white noise with the covariance of ", XI, ", in the sense of Ito.",

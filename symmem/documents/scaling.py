@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Expr, Pow, Rational, Symbol, latex
+from sympy import Expr, Rational, Symbol, latex
 
 from symmem.algebra.results import Missing, Sentence, present
 from symmem.declaration.exact import exact_number
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.batch_scaling import BatchScaling, ScalingRule, batch_scaling
+from symmem.derivation.batch_scaling import BatchScaling, ScalingRule, batch_scaling, exponents
 from symmem.derivation.derivation import derive
 from symmem.documents.columns import Style, table, wrapped
 from symmem.errors import DeclarationError, quote
@@ -51,8 +51,7 @@ def scaling_of(optimizer: Optimizer, batch: str, settings: Mapping[str, str]) ->
     """The rules at the defaults and the ``settings``; a value that stands in an exponent is put into the formula."""
     factor = _factor(batch)
     given = {Symbol(name): value for name, value in optimizer.with_values(settings).values}
-    powers = {symbol.name for power in optimizer.phi.atoms(Pow) for symbol in power.exp.free_symbols}
-    fixed = {name: value for name, value in settings.items() if name in powers}
+    fixed = {name: value for name, value in settings.items() if name in exponents(optimizer.phi)}
     one = optimizer.with_values(fixed) if fixed else optimizer
     defaults = {Symbol(parameter.name): parameter.default for parameter in one.parameters}
     rules = present(batch_scaling(derive(one).method))

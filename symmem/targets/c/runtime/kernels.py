@@ -20,6 +20,10 @@ Gradient = Callable[[Vector], Vector]
 Product = Callable[[Vector, Vector], Vector]
 SUFFIXES = {"float32": "f32", "float64": "f64"}
 ENDING = ".dylib" if sys.platform == "darwin" else ".so"
+STEPS = 2**63
+"""The library counts steps in 64 bits with a sign."""
+START = ctypes.c_char * 0
+"""The first byte of an array, without a copy and without the cost of ``array.ctypes``."""
 
 
 def is_tensor(values: Vector) -> bool:
@@ -34,12 +38,25 @@ def array(values: Vector) -> Vector:
 
 def pointer(values: Vector) -> int:
     """The address of the first entry."""
-    return int(values.data_ptr() if is_tensor(values) else values.ctypes.data)
+    if is_tensor(values):
+        return int(values.data_ptr())
+    try:
+        return ctypes.addressof(START.from_buffer(values))
+    except (TypeError, ValueError, BufferError):  # an array that is read-only or not contiguous
+        return int(values.ctypes.data)
 
 
-def may_overlap(first: Vector, second: Vector) -> bool:
-    """Whether the two may lie on the same memory."""
-    return bool(np.may_share_memory(array(first), array(second)))
+def step_number(n: Any) -> int:
+    """The step as the library takes it; the limit is -1."""
+    if n is None:
+        return -1
+    try:
+        step = int(n)
+    except (TypeError, ValueError, OverflowError):
+        step = -1
+    if step != n or not 0 <= step < STEPS:
+        raise ValueError(f"n = {n!r}: steps count from 0, below 2**63; n=None is the limit")
+    return step
 
 
 class Kernels:
@@ -53,8 +70,10 @@ class Kernels:
         self.prefix = prefix
         self._library = library
         self._place = place
+        self._names = tuple(parameters)
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
         self.params: Any = type("Params", (ctypes.Structure,), {"_fields_": fields})
+        self._functions: dict[tuple[str, Any], Any] = {}
 
     @cached_property
     def library(self) -> ctypes.CDLL:
@@ -87,6 +106,29 @@ class Kernels:
         """The version of symmem that wrote the library."""
         return str(self.symbol("version")().decode())
 
+    def function(self, role: str, dtype: Any) -> Any:
+        """The function of the library on vectors of a type; it is looked up once."""
+        found = self._functions.get((role, dtype))
+        if found is None:
+            suffix = SUFFIXES.get(str(dtype).rpartition(".")[2])
+            if suffix is None:
+                raise TypeError(f"theta has the type {dtype}, not float32 or float64")
+            found = self._functions[role, dtype] = self.symbol(f"{role}_{suffix}")
+        return found
+
+    @cached_property
+    def products(self) -> tuple[int, int]:
+        """How many products with the Hessian a step asks for: at a finite n, and in the limit."""
+        directions = self.symbol("directions")
+        return int(directions(0)), int(directions(-1))
+
+    def packed(self, parameters: Sequence[float]) -> Any:
+        """The values of all parameters, as the library takes them."""
+        if len(parameters) != len(self._names):
+            names = ", ".join(self._names) or "none"
+            raise ValueError(f"{self.name}: {len(parameters)} parameters, not {len(self._names)} ({names})")
+        return self.params(*parameters)
+
     def call(self, theta: Vector, n: int | None, *parameters: float) -> CheckedCall:
         """A call at theta and step n; the limit is None."""
         return CheckedCall(self, theta, n, parameters)
@@ -96,24 +138,27 @@ class CheckedCall:
     """theta and the parameters of a call, checked, and vectors that are like theta."""
 
     def __init__(self, kernels: Kernels, theta: Vector, n: int | None, parameters: Sequence[float]) -> None:
-        if n is not None and (n != int(n) or n < 0):
-            raise ValueError(f"n = {n!r}: steps count from 0; n=None is the limit")
         self._kernels = kernels
         self._given = theta
-        self._n = -1 if n is None else int(n)
-        self._params = kernels.params(*parameters)
-        if is_tensor(theta):
+        self._n = step_number(n)
+        self._params = kernels.packed(parameters)
+        self._is_tensor = is_tensor(theta)
+        if self._is_tensor:
             if theta.device.type != "cpu":
                 raise TypeError(f"theta is on {theta.device}, not on the CPU")
             self._theta = theta.detach().contiguous()
+            self._size = theta.numel()
         else:
-            theta = np.asarray(theta)
-            kind = float if theta.dtype.kind in "biu" else theta.dtype
-            self._theta = np.asarray(theta, dtype=kind, order="C")
-        suffix = SUFFIXES.get(str(self._theta.dtype).rpartition(".")[2])
-        if suffix is None:
-            raise TypeError(f"theta has the type {theta.dtype}, not float32 or float64")
-        self._suffix = suffix
+            if type(theta) is not np.ndarray or not theta.flags.c_contiguous or theta.dtype.kind != "f":
+                theta = np.asarray(theta)
+                kind = float if theta.dtype.kind in "biu" else theta.dtype
+                theta = np.asarray(theta, dtype=kind, order="C")
+            self._theta = theta
+            self._size = theta.size
+        kernels.function("step", self._theta.dtype)  # refuses other types before a function is called
+        self._count = kernels.products[self._n < 0]
+        self._at = pointer(self._theta)
+        self._bytes = self._size * self._theta.itemsize
 
     def memoryless(self, grad: Gradient, out: Vector) -> Vector:
         """``F^(n)(theta)``, written to ``out``."""
@@ -153,85 +198,96 @@ class CheckedCall:
     def _like(self, values: Vector, shape: tuple[int, ...] | None = None) -> Vector:
         """What a function of the caller's returned, as a vector like theta."""
         theta = self._theta
-        shape = tuple(theta.shape) if shape is None else shape
-        if is_tensor(theta):
+        shape = theta.shape if shape is None else shape
+        if self._is_tensor:
             values = values.detach().to(theta).contiguous()
-        else:
+        elif type(values) is not np.ndarray or values.dtype != theta.dtype or not values.flags.c_contiguous:
             values = np.asarray(array(values), dtype=theta.dtype, order="C")
-        if tuple(values.shape) != shape:
-            raise ValueError(f"a function returned {tuple(values.shape)}, not {shape}")
+        if values.shape != shape:
+            raise ValueError(f"a function returned {tuple(values.shape)}, not {tuple(shape)}")
         return values
 
     def _stack(self, products: Vector) -> Vector:
-        return self._like(products, (self._count(), *self._theta.shape))
+        return self._like(products, (self._count, *self._theta.shape))
 
     def _directions(self, g: Vector) -> Vector:
         """The vectors whose products with the Hessian are needed, on a new first axis."""
-        found = self._empty((self._count(), *self._theta.shape))
-        self._run("direction", self._theta, g, found)
+        found = self._empty((self._count, *self._theta.shape))
+        self._run("direction", self._at, pointer(g), pointer(found))
         return found
 
     def _products(self, hvp: Product, g: Vector) -> Vector:
         """The products of the directions with the Hessian, one after another."""
         directions = self._directions(g)
-        if len(directions) == 1:
+        if self._count == 1:
             return self._like(hvp(self._given, directions[0]))
         found = self._empty(directions.shape)
         for place, vector in zip(found, directions, strict=True):
             place[...] = self._like(hvp(self._given, vector))
         return found
 
-    def _into(self, out: Vector, function: str, *vectors: Vector, rate: float | None = None) -> Vector:
-        """The result of a function, in ``out`` if there is one."""
-        target = self._target(out, vectors)
-        self._run(function, self._theta, *vectors, target, rate=rate)
+    def _into(
+        self, out: Vector, role: str, g: Vector, *products: Vector, rate: float | None = None
+    ) -> Vector:
+        """The result of a function, in ``out`` if there is one; it may be an input that is one vector."""
+        starts = [self._at, pointer(g), *map(pointer, products)]
+        several = self._count > 1 and len(starts) > 2
+        at = self._place(out, starts[:2] if several else starts, starts[2:] if several else ())
+        target = self._empty(self._theta.shape) if at is None else out
+        self._run(role, *starts, pointer(target) if at is None else at, rate=rate)
         return self._delivered(out, target)
 
     def _step(self, out: Vector, g: Vector, products: Vector, rate: float) -> Vector:
         """The step, from a copy of theta in ``out``, or in place where ``out`` is theta."""
-        target = self._target(out, (g, products))
-        if any(may_overlap(target, vector) for vector in (g, products)):
-            target = self._empty(self._theta.shape)
-        if pointer(target) != pointer(self._theta):
-            target[...] = self._theta
-        self._run("step", target, g, products, rate=rate)
+        starts = [pointer(g), pointer(products)]
+        at = self._place(out, (self._at,), starts)
+        target = self._empty(self._theta.shape) if at is None else out
+        at = pointer(target) if at is None else at
+        if at != self._at:
+            (target.detach() if self._is_tensor else target)[...] = self._theta
+        self._run("step", at, *starts, rate=rate)
         return self._delivered(out, target)
 
-    def _target(self, out: Vector, vectors: Sequence[Vector]) -> Vector:
-        """Where the kernel writes: the caller's vector if whole, else a new one."""
-        theta = self._theta
+    def _place(self, out: Vector, may_be: Sequence[int], apart: Sequence[int]) -> int | None:
+        """Where the kernel writes: the caller's vector where it is whole, and is an input or apart from it.
+
+        None is a new vector.  ``apart`` are vectors, the last one several, that the result may not even be.
+        """
         if out is None:
-            return self._empty(theta.shape)
-        if type(out).__name__ != "Parameter" and type(out) is not type(theta):
+            return None
+        theta = self._theta
+        if is_tensor(out) is not self._is_tensor or not (self._is_tensor or isinstance(out, np.ndarray)):
             raise TypeError(f"out is a {type(out).__name__}, not like theta")
         if out.shape != theta.shape or out.dtype != theta.dtype:
-            raise ValueError(f"out is not like theta: {theta.dtype}, {theta.shape}")
-        out = out.detach() if is_tensor(out) else out
-        whole = out.is_contiguous() if is_tensor(out) else out.flags.c_contiguous
-        shifted = any(
-            may_overlap(out, vector) and pointer(out) != pointer(vector) for vector in (theta, *vectors)
-        )
-        return out if whole and not shifted else self._empty(theta.shape)
+            raise ValueError(f"out is not like theta: {theta.dtype}, {tuple(theta.shape)}")
+        if not self._is_tensor and not out.flags.writeable:
+            raise ValueError("out is read-only; give an array that can be written")
+        if not (out.is_contiguous() if self._is_tensor else out.flags.c_contiguous):
+            return None
+        at, length = pointer(out), self._bytes
+        shifted = any(at != start and abs(at - start) < length for start in may_be)
+        inside = any(start - length < at < start + max(self._count, 1) * length for start in apart)
+        return None if shifted or inside else at
 
     def _delivered(self, out: Vector, target: Vector) -> Vector:
+        """The result where the caller wants it; who keeps a tensor for its gradient sees that it was changed."""
         if out is None:
             return target
-        if pointer(out) != pointer(target):
-            (out.detach() if is_tensor(out) else out)[...] = target
+        if out is not target:
+            (out.detach() if self._is_tensor else out)[...] = target
+        elif self._is_tensor and not out.is_inference():
+            sys.modules["torch"].autograd.graph.increment_version(out)
         return out
 
     def _empty(self, shape: tuple[int, ...]) -> Vector:
         theta = self._theta
-        return theta.new_empty(shape) if is_tensor(theta) else np.empty(shape, dtype=theta.dtype)
+        return theta.new_empty(shape) if self._is_tensor else np.empty(shape, theta.dtype)
 
-    def _count(self) -> int:
-        return int(self._kernels.symbol("directions")(self._n))
-
-    def _run(self, function: str, *vectors: Vector, rate: float | None = None) -> None:
-        kernels = self._kernels
-        rates = () if rate is None else (rate,)
-        size = int(np.prod(self._theta.shape))
-        pointers, params = map(pointer, vectors), ctypes.byref(self._params)
-        status = kernels.symbol(f"{function}_{self._suffix}")(*pointers, size, self._n, *rates, params)
+    def _run(self, role: str, *addresses: int, rate: float | None = None) -> None:
+        function, params = self._kernels.function(role, self._theta.dtype), ctypes.byref(self._params)
+        if rate is None:
+            status = function(*addresses, self._size, self._n, params)
+        else:
+            status = function(*addresses, self._size, self._n, rate, params)
         if status != 0:
-            raise ValueError(kernels.symbol("message")(status).decode())
+            raise ValueError(self._kernels.symbol("message")(status).decode())

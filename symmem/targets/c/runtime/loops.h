@@ -153,7 +153,7 @@ static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, const double
     TYPED(runner) *const runner = has_wide() ? wide : base;
     const ptrdiff_t chunks = (ptrdiff_t)(count / SYMMEM_CHUNK + 1);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (count >= SYMMEM_PARALLEL_ENTRIES)
+#pragma omp parallel for schedule(static) if (is_shared(count))
 #endif
     for (ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
         const size_t begin = chunk == 0 ? 0 : job.lead + (size_t)chunk * SYMMEM_CHUNK;

@@ -51,3 +51,30 @@ static bool has_wide(void)
     return false;
 #endif
 }
+
+/*
+ * A child of fork has none of the threads of its parent, and OpenMP may wait for them: the child works alone.
+ * Who forks before the library is loaded has its threads.
+ */
+#if defined(_OPENMP) && defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
+#include <pthread.h>
+static bool symmem_is_alone = false;
+
+static void symmem_forked(void)
+{
+    symmem_is_alone = true;
+}
+
+__attribute__((constructor)) static void symmem_loaded(void)
+{
+    (void)pthread_atfork(NULL, NULL, symmem_forked);
+}
+#else
+enum { symmem_is_alone = 0 };
+#endif
+
+/* Whether so many entries are shared among threads. */
+static SYMMEM_INLINE bool is_shared(size_t count)
+{
+    return count >= SYMMEM_PARALLEL_ENTRIES && !symmem_is_alone;
+}

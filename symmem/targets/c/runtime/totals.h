@@ -81,7 +81,7 @@ static long double TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_f
     long double parts[PARTS], total = 0;
     for (int again = 0; again < 2; ++again) {
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (count >= SYMMEM_PARALLEL_ENTRIES)
+#pragma omp parallel for schedule(static) if (is_shared(count))
 #endif
         for (ptrdiff_t part = 0; part < used; ++part) {
             const size_t begin = (size_t)part * length, left = count - begin;

@@ -1,0 +1,113 @@
+"""Built kernels in anyone's program: what may not be written, wrong numbers, versions of tensors, children of fork."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from compiled import built, module
+
+RATE = 0.01
+
+
+@pytest.fixture
+def adamw(shared_folder: Path) -> object:
+    return module(built(shared_folder, ("adamw",)), "adamw")
+
+
+@pytest.mark.parametrize("kind", ["bytes", "flag", "map"])
+def test_what_is_read_only_is_not_written(adamw: object, tmp_path: Path, kind: str) -> None:
+    """An array over immutable bytes, one that says so, and a file that is mapped to be read."""
+    values = np.linspace(1, 2, 5)
+    values.tofile(tmp_path / "values")
+    out = {
+        "bytes": lambda: np.frombuffer(values.tobytes()),
+        "flag": values.copy,
+        "map": lambda: np.memmap(tmp_path / "values", dtype=np.float64, mode="r"),
+    }[kind]()
+    out.flags.writeable = False
+    given = (values, np.ones(5), np.ones((1, 5)))
+    for function in (adamw.correction_from, adamw.step_from, adamw.straight_from):
+        with pytest.raises(ValueError, match="out is read-only"):
+            function(*given, lr=RATE, out=out)
+    with pytest.raises(ValueError, match="out is read-only"):
+        adamw.memoryless(values, np.sin, out=out)
+    assert (out == values).all()
+    # It is good enough to be read, and a map that may be written is written.
+    read = adamw.step_from(out, np.ones(5), np.ones((1, 5)), lr=RATE)
+    assert read.tobytes() == adamw.step_from(*given, lr=RATE).tobytes()
+    written = np.memmap(tmp_path / "values", dtype=np.float64, mode="r+")
+    assert adamw.step_from(*given, lr=RATE, out=written) is written
+    written.flush()
+    assert np.fromfile(tmp_path / "values").tobytes() == read.tobytes()
+
+
+@pytest.mark.parametrize("n", [2**64, 2**63, -1, 10**40, float("inf"), float("nan"), 0.5, "3", -(2**64) + 5])
+def test_a_step_that_cannot_be_counted(adamw: object, n: object) -> None:
+    for function in (adamw.correction_from, adamw.step_from):
+        with pytest.raises(ValueError, match=r"steps count from 0, below 2\*\*63"):
+            function(np.ones(3), np.ones(3), np.ones((1, 3)), n=n, lr=RATE)
+    last = adamw.memoryless(np.ones(3), np.sin, n=2**63 - 1)
+    np.testing.assert_allclose(last, adamw.memoryless(np.ones(3), np.sin), rtol=1e-15)
+
+
+@pytest.mark.parametrize("values", [[], [0.9], [0.9, 0.999, 1e-8], [0.9, 0.999, 1e-8, 0.01, 0.5]])
+def test_a_list_of_parameters_of_another_length(adamw: object, values: list[float]) -> None:
+    """Not filled with zeros: with beta2 = 0 the step would be another."""
+    words = rf"adamw: {len(values)} parameters, not 4 \(beta1, beta2, eps, weight_decay\)"
+    operators, theta = adamw.torch_operators(), torch.ones(3)
+    with pytest.raises(ValueError, match=words):
+        operators.direction(theta, theta, -1, values)
+    with pytest.raises(ValueError, match=words):
+        operators.step_(theta, theta.clone(), torch.ones(1, 3), 4, RATE, values)
+    assert (theta == 1).all()
+
+
+def test_a_tensor_that_was_changed_has_a_new_version(adamw: object) -> None:
+    """What autograd kept of the old values is refused, and not used."""
+    for function in (adamw.step_from, adamw.correction_from, adamw.straight_from):
+        theta = torch.linspace(1, 2, 4, requires_grad=True)
+        before = theta._version
+        squared = (theta**2).sum()
+        function(theta, torch.ones(4), torch.ones(1, 4), lr=RATE, out=theta)
+        assert theta._version > before
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            squared.backward()
+    with torch.inference_mode():  # such a tensor has no version
+        plain = torch.linspace(1, 2, 4)
+        given = (torch.ones(4), torch.ones(1, 4))
+        expected = adamw.step_from(plain, *given, lr=RATE)
+        assert torch.equal(adamw.step_from(plain, *given, lr=RATE, out=plain), expected)
+
+
+FORKING = """
+import os, sys, threading
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import symmem_{name} as kernels
+random = np.random.default_rng(1)
+theta, grad, hv = random.normal(size=(3, 300_000))
+before = kernels.step_from(theta, grad, hv[None], lr=0.01)  # starts the threads
+assert int(open("/proc/self/status").read().partition("Threads:")[2].split()[0]) > 1
+child = os.fork()
+if child == 0:
+    os._exit(0 if kernels.step_from(theta, grad, hv[None], lr=0.01).tobytes() == before.tobytes() else 1)
+status = os.waitpid(child, 0)[1]
+assert kernels.step_from(theta, grad, hv[None], lr=0.01).tobytes() == before.tobytes()
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("name", ["adamw", "nsgd_momentum"])
+def test_the_child_of_a_fork_works(shared_folder: Path, name: str) -> None:
+    """OpenMP's threads are not in the child; the second optimizer adds up a norm with threads too."""
+    folder = built(shared_folder, ("nsgd-momentum", "adamw")) / "python"
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING.format(name=name), str(folder)],
+        check=False, capture_output=True, text=True, timeout=60, env={"OMP_NUM_THREADS": "2"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@
 # skipped (under CI they fail).
 set -euo pipefail
 
-# command, file that TeX finds or runtime of clang, and the package that brings it
+# command, file by its path or file that TeX finds, and the package that brings it
 needed=(
   "pdflatex texlive-latex-base"
   "bibtex texlive-binaries"
@@ -19,10 +19,14 @@ needed=(
   "pkg-config pkg-config"
   "octave-cli octave"
   "coqc coq"
+  "qemu-aarch64 qemu-user"
+  "aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu"
+  "/usr/aarch64-linux-gnu/include/math.h libc6-dev-arm64-cross"
 )
 
 there() {
   case "$1" in
+    /*) [ -e "$1" ] ;;
     *.sty | *.tfm) command -v kpsewhich >/dev/null && kpsewhich "$1" >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
   esac
@@ -31,6 +35,11 @@ there() {
 # The sanitizers of clang are libraries that it only recommends, in a package that carries its version.
 sanitizers_missing() {
   command -v clang >/dev/null && ! compgen -G "$(clang --print-runtime-dir)/libclang_rt.asan*" >/dev/null
+}
+
+# So is its OpenMP, with what the thread sanitizer has to know of it.
+openmp_missing() {
+  command -v clang >/dev/null && [ ! -e "$(clang -print-resource-dir)/../../libarcher.so" ]
 }
 
 as_root=()
@@ -56,4 +65,8 @@ done
 if sanitizers_missing; then
   version=$(clang -dumpversion)
   install "libclang-rt-${version%%.*}-dev"
+fi
+if openmp_missing; then
+  version=$(clang -dumpversion)
+  install "libomp-${version%%.*}-dev"
 fi

@@ -121,20 +121,19 @@ static void check_limits(void)
 }
 
 #define CHECK_LOOPS(type, suffix, error)                                                                    \
-    static void check_loops_##suffix(runner_##suffix *runner)                                               \
+    static void check_loops_##suffix(runner_##suffix *runner, runner_f64 *exact, double number, double large)\
     {                                                                                                       \
         static type x[40000], y[40000], out[40000];                                                         \
-        const double two = 2;                                                                               \
         for (size_t i = 0; i < 40000; ++i) {                                                                \
-            x[i] = (type)(i % 101) - 50;                                                                    \
+            x[i] = (type)large * ((type)(i % 101) - 50);                                                                  \
             y[i] = (type)(i % 7 + 1);                                                                       \
         }                                                                                                   \
         x[33] = (type)INFINITY, y[20011] = (type)NAN;                                                       \
         const type *const vectors[] = {x, y};                                                               \
-        launch_##suffix(runner, runner, &two, 1, vectors, 2, out, 39999);                                   \
+        launch_##suffix(runner, runner, exact, exact, &number, 1, vectors, 2, out, 39999);                                 \
         for (size_t i = 0; i < 39999; ++i) {                                                                \
-            const double exact = 2 * (double)x[i] / sqrt((double)y[i]);                                     \
-            EXPECT(i == 33 ? isinf(out[i]) : i == 20011 ? isnan(out[i]) : is_near(out[i], exact, error));   \
+            const double truth = number * (double)x[i] / sqrt((double)y[i]);                                   \
+            EXPECT(i == 33 ? isinf(out[i]) : i == 20011 ? isnan(out[i]) : is_near(out[i], truth, error));   \
         }                                                                                                   \
         EXPECT(out[39999] == 0);                                                                            \
     }
@@ -166,12 +165,14 @@ int main(void)
     check_functions();
     check_base_roots();
     check_limits();
-    check_loops_f64(ratio_base_f64);
-    check_loops_f32(ratio_base_f32);
+    check_loops_f64(ratio_base_f64, ratio_base_f64, 2, 1);
+    check_loops_f32(ratio_base_f32, ratio_base_f64, 2, 1);
+    check_loops_f32(ratio_base_f32, ratio_base_f64, 0x1p-140, 0x1p115f); /* a coefficient that no float holds */
     if (has_wide()) {
         check_wide_roots();
-        check_loops_f64(ratio_wide_f64);
-        check_loops_f32(ratio_wide_f32);
+        check_loops_f64(ratio_wide_f64, ratio_wide_f64, 2, 1);
+        check_loops_f32(ratio_wide_f32, ratio_wide_f64, 2, 1);
+        check_loops_f32(ratio_wide_f32, ratio_wide_f64, 0x1p-140, 0x1p115f);
     }
     check_arguments();
     printf("%d failures\n", failures);

@@ -14,6 +14,7 @@ import numpy as np
 import probe
 import pytest
 from compiled import KERNELS, built, module
+from machine import needs
 from truth import LR
 
 import symmem
@@ -82,6 +83,37 @@ def test_sanitizers(tmp_path: Path, compiler: str) -> None:
     run(compiler, *STRICT, *sanitize, "-DSYMMEM_STREAM_BYTES=1", *sources, *checks, "main.c", "-lm", "-o", "check",
         folder=tmp_path)  # fmt: skip
     assert run("./check", folder=tmp_path) == "".join(f"{call} 0\n" for call in calls)
+
+
+def test_the_thread_sanitizer(tmp_path: Path) -> None:
+    """Two threads that call kernels with threads of their own, by clang: gcc's sanitizer does not know libgomp.
+
+    libarcher tells the sanitizer what OpenMP does. A race that is meant is seen, without wide registers: their
+    stores it does not look at.
+    """
+    needs("clang")
+    archer = Path(run("clang", "-print-resource-dir", folder=tmp_path).strip()).parents[1] / "libarcher.so"
+    needs(str(archer))
+    sources = write_sources(tmp_path, ("adamw", "nsgd-momentum"))
+    check = ROOT / "tests" / "support" / "threads_check.c"
+    flags = (*STRICT, "-DSYMMEM_PORTABLE", "-g", "-O1", "-fsanitize=thread", "-fopenmp", "-I.")
+    run("clang", *flags, *sources, check, "-lm", "-o", "check", folder=tmp_path)
+    settings = {
+        "OMP_NUM_THREADS": "3",
+        "OMP_TOOL_LIBRARIES": str(archer),
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
+    }
+    assert run("./check", folder=tmp_path, **settings) == "equal\n"
+    raced = subprocess.run(
+        ["./check", "race"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ | settings,
+    )
+    assert raced.returncode != 0
+    assert "data race" in raced.stderr
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

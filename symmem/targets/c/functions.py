@@ -115,8 +115,9 @@ def _launched(launch: Launch, numbers: str, kind: str, given: str) -> list[str]:
             f"{launch.out} = total_{suffix}({runners}, {launch.work}_extended, numbers,",
             f"{INDENT}{pointers}, {len(launch.vectors)}, count);",
         ]
+    exact = f"{launch.work}_base_f64, {launch.work}_wide_f64"
     return [
         *lines,
-        f"launch_{suffix}({runners}, numbers, {launch.count},",
-        f"{INDENT}{pointers}, {len(launch.vectors)}, {launch.out}, count);",
+        f"launch_{suffix}({runners}, {exact},",
+        f"{INDENT}numbers, {launch.count}, {pointers}, {len(launch.vectors)}, {launch.out}, count);",
     ]

@@ -5,10 +5,10 @@
 struct TYPED(job) {
     const double *numbers;
     const REAL *vectors[SYMMEM_VECTORS];
+    size_t given;
     REAL *out;
     size_t count;
-    size_t lead;   /* entries before the first full line of `out` */
-    bool in_range; /* the coefficients are numbers that the fast loop can hold */
+    size_t lead; /* entries before the first full line of `out` */
     bool stream;
 };
 
@@ -19,10 +19,10 @@ typedef bool TYPED(finite)(const REAL *values, size_t lanes);
 typedef void TYPED(store)(REAL *out, const REAL *values, size_t lanes, bool stream);
 
 static SYMMEM_RARE void TYPED(repair)(symmem_formula *formula, const double *numbers,
-    const REAL *const *vectors, size_t given, REAL *result, size_t lanes, bool all)
+    const REAL *const *vectors, size_t given, REAL *result, size_t lanes)
 {
     for (size_t i = 0; i < lanes; ++i) {
-        if (all || result[i] - result[i] != 0) {
+        if (result[i] - result[i] != 0) {
             long double entry[SYMMEM_VECTORS];
             for (size_t k = 0; k < given; ++k) {
                 entry[k] = vectors[k][i];
@@ -102,7 +102,7 @@ static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite,
     _Alignas(64) REAL values[SYMMEM_LONG_LANES];
     double numbers[SYMMEM_NUMBERS];
     memcpy(numbers, job->numbers, sizeof numbers);
-    const bool in_range = job->in_range, stream = job->stream;
+    const bool stream = job->stream;
     for (size_t at = begin, next; at < end; at = next) {
         const REAL *vectors[SYMMEM_VECTORS] = {NULL};
         for (size_t k = 0; k < given; ++k) {
@@ -113,13 +113,13 @@ static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite,
         const size_t here = next - at;
         if (here < lanes) {
             block(numbers, vectors, values, here, root);
-            TYPED(repair)(formula, numbers, vectors, given, values, here, !in_range);
+            TYPED(repair)(formula, numbers, vectors, given, values, here);
             memcpy(job->out + at, values, here * sizeof *values);
             continue;
         }
         block(numbers, vectors, values, lanes, root);
-        if (!(in_range && finite(values, lanes))) {
-            TYPED(repair)(formula, numbers, vectors, given, values, lanes, !in_range);
+        if (!finite(values, lanes)) {
+            TYPED(repair)(formula, numbers, vectors, given, values, lanes);
         }
         for (size_t k = 0; k < given; ++k) {
             for (size_t i = 0; i < lanes; i += LINE) {
@@ -135,22 +135,46 @@ static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite,
 #endif
 }
 
-static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, const double *numbers,
-    size_t known, const REAL *const *vectors, size_t given, REAL *out, size_t count)
+/* The same entries in double, where a coefficient is too small or too large for this type: `exact` runs over doubles. */
+static SYMMEM_APART void TYPED(in_double)(runner_f64 *exact, const struct TYPED(job) *job, size_t begin, size_t end)
 {
-    struct TYPED(job) job = {.numbers = numbers, .out = out, .count = count, .in_range = true};
-    bool apart = true;
+    enum { LENGTH = 512 };
+    _Alignas(64) double copies[SYMMEM_VECTORS][LENGTH], result[LENGTH];
+    for (size_t at = begin, here; at < end; at += here) {
+        struct job_f64 work = {.numbers = job->numbers, .given = job->given, .out = result};
+        here = end - at < LENGTH ? end - at : (size_t)LENGTH;
+        work.count = here;
+        for (size_t k = 0; k < job->given; ++k) {
+            for (size_t i = 0; i < here; ++i) {
+                copies[k][i] = job->vectors[k][at + i];
+            }
+            work.vectors[k] = copies[k];
+        }
+        exact(&work, 0, here);
+        for (size_t i = 0; i < here; ++i) {
+            job->out[at + i] = (REAL)result[i];
+        }
+    }
+}
+
+/* The runners are two of this type and two of double, each for every machine and for wide registers. */
+static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, runner_f64 *exact_base, runner_f64 *exact_wide,
+    const double *numbers, size_t known, const REAL *const *vectors, size_t given, REAL *out, size_t count)
+{
+    struct TYPED(job) job = {.numbers = numbers, .given = given, .out = out, .count = count};
+    bool apart = true, in_range = true;
     for (size_t k = 0; k < given; ++k) {
         job.vectors[k] = vectors[k];
         apart = apart && vectors[k] != out;
     }
     for (size_t k = 0; k < known; ++k) {
         const double size = fabs(numbers[k]);
-        job.in_range = job.in_range && (size == 0 || (size > SMALLEST && size < LARGEST));
+        in_range = in_range && (size == 0 || (size > SMALLEST && size < LARGEST));
     }
     job.stream = SYMMEM_HAS_SSE2 && apart && count * sizeof *out >= SYMMEM_STREAM_BYTES;
     job.lead = job.stream ? (64 - (uintptr_t)out % 64) % 64 / sizeof *out : 0;
     TYPED(runner) *const runner = has_wide() ? wide : base;
+    runner_f64 *const exact = has_wide() ? exact_wide : exact_base;
     const ptrdiff_t chunks = (ptrdiff_t)(count / SYMMEM_CHUNK + 1);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) if (is_shared(count))
@@ -158,8 +182,11 @@ static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, const double
     for (ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
         const size_t begin = chunk == 0 ? 0 : job.lead + (size_t)chunk * SYMMEM_CHUNK;
         const size_t end = job.lead + ((size_t)chunk + 1) * SYMMEM_CHUNK;
-        if (begin < count) {
-            runner(&job, begin, end < count ? end : count);
+        const size_t stop = end < count ? end : count;
+        if (begin < count && in_range) {
+            runner(&job, begin, stop);
+        } else if (begin < count) {
+            TYPED(in_double)(exact, &job, begin, stop);
         }
     }
 }

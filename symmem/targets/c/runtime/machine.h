@@ -2,10 +2,12 @@
 #if defined(__GNUC__)
 #define SYMMEM_INLINE inline __attribute__((always_inline, unused))
 #define SYMMEM_RARE __attribute__((noinline, cold))
+#define SYMMEM_APART __attribute__((noinline))
 #define SYMMEM_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define SYMMEM_INLINE inline
 #define SYMMEM_RARE
+#define SYMMEM_APART
 #define SYMMEM_PREFETCH(address) ((void)(address))
 #endif
 

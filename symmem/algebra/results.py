@@ -116,12 +116,19 @@ class Sentence:
 
 @record(frozen=True)
 class Assumption:
-    """What a derivation rests on and does not prove."""
+    """What a derivation rests on.
+
+    ``is_checked``: it was found to hold, at all parameters in their ranges.  ``is_departure``: it says what the theory
+    puts in the place of a function of the optimizer.  ``aside`` is for who derives, and no part of the mathematics.
+    """
 
     sentence: Sentence
+    aside: Sentence = Sentence()
+    is_checked: bool = False
+    is_departure: bool = False
 
     def __str__(self) -> str:
-        return str(self.sentence)
+        return f"{self.sentence} ({self.aside})" if self.aside else str(self.sentence)
 
 
 @record(frozen=True)

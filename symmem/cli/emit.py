@@ -1,4 +1,4 @@
-"""``symmem emit``: one optimizer as code that stands by itself, or as a section of a paper."""
+"""``symmem emit``: one optimizer as code that stands by itself, or one or several as a paper."""
 
 # ruff: noqa: PLC0415  # a room is imported when its command runs: symmem -h needs no SymPy
 
@@ -7,14 +7,16 @@ from __future__ import annotations
 import click
 
 from symmem.cli.limits import limited
-from symmem.cli.options import NAME, ORDER, OTHER_TARGETS, OUTPUT, TIMEOUT, Named
+from symmem.cli.options import ORDER, OTHER_TARGETS, OUTPUT, TIMEOUT, Named
 from symmem.cli.progress import progress
 from symmem.cli.streams import say
-from symmem.targets.registry import TARGETS, Options
+from symmem.targets.registry import TARGETS, Options, Target
+
+PARTS = ("whole", "statement", "proof", "limit")
 
 
 @click.command(short_help="The iteration as code that stands by itself, or as a section of a paper.")
-@NAME
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE|- ...")
 @click.option(
     "--target", type=Named(list(TARGETS), OTHER_TARGETS), required=True, help="The language of the output."
 )
@@ -22,44 +24,83 @@ from symmem.targets.registry import TARGETS, Options
 @click.option("--standalone", is_flag=True, help="latex: a document that compiles as it is.")
 @click.option("--pdf", is_flag=True, help="latex: a standalone document, compiled; needs -o.")
 @click.option(
+    "--part",
+    type=Named(list(PARTS), {"proofs": "write proof", "statements": "write statement", "all": "write whole"}),
+    default="whole",
+    show_default=True,
+    help="latex: the statements, for the main text; the proofs, for the appendix; or the limit alone.",
+)
+@click.option(
+    "--width",
+    default="article",
+    show_default=True,
+    metavar="CLASS|POINTS",
+    help="latex: the width of a line: article, IEEEtran, revtex4-2, or points (ICML 235, NeurIPS 397).",
+)
+@click.option("--coq", is_flag=True, help="latex: write NAME.v beside it, and refer to its proofs; needs -o.")
+@click.option(
     "--runtime", is_flag=True, help="torch: the training runtime, copied beside the module; needs -o."
 )
 @TIMEOUT
 @OUTPUT
 def emit(  # noqa: PLR0917  # one argument for each option
-    name: str,
+    names: tuple[str, ...],
     target: str,
     order: int,
     standalone: bool,
     pdf: bool,
+    part: str,
+    width: str,
+    coq: bool,
     runtime: bool,
     timeout: float,
     output: str | None,
 ) -> None:
-    """The memoryless iteration as code that needs no symmem, or as a section of a paper.
+    """The memoryless iteration as code that needs no symmem, or as a paper about one optimizer or several.
 
-    latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex, c with -o DIR a header and a source file; both
-    list what they wrote. torch with --runtime -o X.py writes X.py and the package symmem_runtime.
-    octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m. coq is a file of theorems for coqc: -o X.v.
+    latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex; with -o DIR/ one file for each part: the general
+    theorem, a section for each optimizer, their comparison, and paper.tex with all of them. c with -o DIR writes a
+    header and a source file. All list what they wrote. torch with --runtime -o X.py writes X.py and the package
+    symmem_runtime. octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m. coq is a file of theorems for
+    coqc: -o X.v.
     """
-    chosen = TARGETS[target]
-    if (standalone or pdf) and "standalone" not in chosen.options:
-        raise click.UsageError(
-            f"--standalone and --pdf belong to --target latex, not to {target}; leave them out"
-        )
-    if runtime and "runtime" not in chosen.options:
-        raise click.UsageError(f"--runtime belongs to --target torch, not to {target}; leave it out")
-    if runtime and output is None:
-        raise click.UsageError("--runtime writes a package beside the module; add -o X.py")
-    if chosen.needs_output and output is None:
-        raise click.UsageError(chosen.needs_output)
-    if pdf and output is None:
-        raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
+    chosen, options = TARGETS[target], Options(standalone, pdf, runtime, part, width, coq)
+    _check(chosen, options, names, output)
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive
 
     with limited(timeout):
-        derivation = derive(load(name), order)
-        with progress(f"writing {derivation.optimizer.name} to order {order} ..."):
-            said = chosen.emit(derivation, output, Options(standalone, pdf, runtime))
+        derivations = [derive(load(name), order) for name in names]
+        known = ", ".join(derivation.optimizer.name for derivation in derivations)
+        with progress(f"writing {known} to order {order} ..."):
+            said = chosen.emit_all(derivations, output, options)
     say(said)
+
+
+def _check(chosen: Target, options: Options, names: tuple[str, ...], output: str | None) -> None:
+    """An option that belongs to another target, or asks for a file where there is none, is said at once."""
+    given = {
+        "standalone": options.standalone,
+        "pdf": options.pdf,
+        "coq": options.coq,
+        "runtime": options.runtime,
+    }
+    given |= {"part": options.part != "whole", "width": options.width != "article"}
+    for option, is_given in given.items():
+        if is_given and option not in chosen.options:
+            home = next(target.name for target in TARGETS.values() if option in target.options)
+            raise click.UsageError(
+                f"--{option} belongs to --target {home}, not to {chosen.name}; leave it out"
+            )
+    if len(names) > 1 and not chosen.takes_several:
+        raise click.UsageError(f"--target {chosen.name} takes one optimizer at a time; latex takes several")
+    if output is not None:
+        return
+    if options.runtime:
+        raise click.UsageError("--runtime writes a package beside the module; add -o X.py")
+    if options.coq:
+        raise click.UsageError("--coq writes a file of proofs beside the paper; add -o X.tex")
+    if chosen.needs_output:
+        raise click.UsageError(chosen.needs_output)
+    if options.pdf:
+        raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")

@@ -46,7 +46,7 @@ def _smoothed(method: Method) -> Iterator[Assumption]:
             each.formula,
             "; the optimizer as it runs keeps it as it is",
         )
-        yield Assumption(Sentence.of(*words))
+        yield Assumption(Sentence.of(*words), is_departure=True)
 
 
 def _decays(method: Method) -> Iterator[Assumption]:
@@ -72,7 +72,8 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
             below = isinstance(pole, Add) and part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
             if below and not is_nonzero(pole, ranges):
                 yield Assumption(
-                    Sentence.of(pole, " is not 0 (where it is, derive again with those values set)")
+                    Sentence.of(pole, " is not 0"),
+                    Sentence.of("where it is, derive again with those values set"),
                 )
 
 

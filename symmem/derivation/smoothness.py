@@ -24,9 +24,8 @@ from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
 
-_ONLY_AT_DEFAULTS = (
-    " is not 0 at any gradient: so at the defaults, but the ranges of the parameters do not prove it"
-)
+_NOWHERE_ZERO = " is not 0 at any gradient"
+_ONLY_AT_DEFAULTS = Sentence.of("so at the defaults, but the ranges of the parameters do not prove it")
 
 
 @record(frozen=True)
@@ -64,7 +63,7 @@ def smoothness(method: Method, order: int) -> Smoothness:
             if _is_safe(rough, method, method.ranges):
                 continue
             if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
-                assumed.append(Assumption(Sentence.of(rough.inner, _ONLY_AT_DEFAULTS)))
+                assumed.append(Assumption(Sentence.of(rough.inner, _NOWHERE_ZERO), _ONLY_AT_DEFAULTS))
             else:
                 words = (*name, " contains ", rough.part, ", which ", *_problem(rough))
                 warnings.append(Unknown(Sentence.of(*words), warning=True))
@@ -75,7 +74,7 @@ def smoothness(method: Method, order: int) -> Smoothness:
             Named("g", "l"),
             f" are {times(order)} differentiable at the frozen point",
         )
-        assumed.append(Assumption(Sentence.of(*words)))
+        assumed.append(Assumption(Sentence.of(*words), is_checked=not assumed))
     return Smoothness(tuple(assumed), tuple(warnings))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -20,6 +20,9 @@ class Options:
     standalone: bool = False
     pdf: bool = False
     runtime: bool = False
+    part: str = "whole"
+    width: str = "article"
+    coq: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Target:
     options: tuple[str, ...] = ()
     needs_output: str = ""
     """What to say where no output is given; empty where standard output will do."""
+    takes_several: bool = False
+    """Whether ``emit`` of its module takes several derivations, for one text about all of them."""
     calls_back: bool = True
     """Whether its code can call a function of the user's, so that an opaque function can be given to it."""
 
@@ -46,8 +51,18 @@ class Target:
         made: str = self._function(self.text)(derivation)
         return made
 
+    def emit_all(self, derivations: Sequence[Derivation], output: str | None, options: Options) -> str:
+        """The same for several derivations, where the target takes them; else there is but one."""
+        if self.takes_several:
+            said: str = self._function("emit")(derivations, output, options)
+            return said
+        (derivation,) = derivations
+        return self.emit(derivation, output, options)
+
     def emit(self, derivation: Derivation, output: str | None, options: Options) -> str:
         """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
+        if self.takes_several:
+            return self.emit_all((derivation,), output, options)
         if self.text is None or options.runtime:
             said: str = self._function("emit")(derivation, output, options)
             return said
@@ -62,7 +77,13 @@ class Target:
 
 
 _ALL = (
-    Target("latex", "a section of a paper", "symmem.targets.latex", options=("standalone", "pdf")),
+    Target(
+        "latex",
+        "a paper about one optimizer or several",
+        "symmem.targets.latex",
+        options=("standalone", "pdf", "part", "width", "coq"),
+        takes_several=True,
+    ),
     Target("numpy", "functions of arrays", "symmem.targets.numpy.module", "numpy_module"),
     Target(
         "torch",
@@ -89,13 +110,16 @@ TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
 
 
 def emit(
-    derivation: Derivation,
+    derivation: Derivation | Sequence[Derivation],
     target: str,
     output: str | None = None,
     *,
     standalone: bool = False,
     pdf: bool = False,
     runtime: bool = False,
+    part: str = "whole",
+    width: str = "article",
+    coq: bool = False,
 ) -> str:
     """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
     if target not in TARGETS:
@@ -103,4 +127,7 @@ def emit(
     chosen = TARGETS[target]
     if chosen.needs_output and output is None:
         raise SymmemError(f"{target} is several files; give output, a folder")
-    return chosen.emit(derivation, output, Options(standalone, pdf, runtime))
+    several = list(derivation) if isinstance(derivation, Sequence) else [derivation]
+    if len(several) != 1 and not chosen.takes_several:
+        raise SymmemError(f"{target} takes one derivation, not {len(several)}")
+    return chosen.emit_all(several, output, Options(standalone, pdf, runtime, part, width, coq))

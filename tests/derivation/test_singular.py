@@ -17,7 +17,7 @@ from symmem import Momentum, Optimizer
 from symmem.algebra.results import Missing
 from symmem.documents import json_form
 from symmem.documents.account import account_of
-from symmem.documents.paper import section
+from symmem.documents.paper import paper, section
 from symmem.errors import DeclarationError, DerivationError, SymmemError
 from symmem.targets.jax.module import TARGET as JAX
 from symmem.targets.numpy.module import TARGET as NUMPY
@@ -73,7 +73,7 @@ def outputs(optimizer: Optimizer, targets: tuple[str, ...]) -> Iterator[str]:
         yield json_form.json_text(json_form.json_data(account_of(derivation, parts=json_form.PARTS)))
     derivation = symmem.derive(optimizer)
     asked = [lambda at=at: derivation.to_latex(at) for at in (0, 1, 3, 6, "limit")]
-    asked.append(lambda: section.standalone(account_of(derivation, parts=section.PARTS)))
+    asked.append(lambda: paper.standalone(account_of(derivation, parts=section.PARTS)))
     asked.append(lambda: str(symmem.compare([derivation])))
     asked += [lambda target=target: symmem.emit(derivation, target) for target in targets]
     for ask in asked:

@@ -22,7 +22,7 @@ from symmem.documents.account import Account, account_of
 from symmem.documents.columns import Style
 from symmem.documents.comparison import entry
 from symmem.documents.comparison.text import comparison_text
-from symmem.documents.paper import section
+from symmem.documents.paper import paper, section
 from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.sections import sections
@@ -118,8 +118,8 @@ def test_a_limit_that_does_not_exist_is_missing_everywhere() -> None:
     assert data["limit"] == {"memoryless": None, "correction": None}
     assert [data[key] for key in ("F", "G", "shift")] == [None, None, None]
     assert "limit" in data["modified_loss"]["obstruction"]
-    paper = section.paper_section(account_of(symmem.derive(UNSETTLED), parts=section.PARTS))
-    assert "No limit of many steps" in paper
+    written = section.paper_section(account_of(symmem.derive(UNSETTLED), parts=section.PARTS))
+    assert "No limit of many steps" in written
     assert comparison_text(symmem.compare([UNSETTLED]).entries, Style()).count("no modified loss: ") == 1
 
 
@@ -191,7 +191,7 @@ FORMATS: dict[str, Callable[[symmem.Derivation], object]] = {
     "fragment": symmem.Derivation.to_latex,
     "json": lambda d: json_form.json_data(account_of(d, parts=json_form.PARTS)),
     "notebook": lambda d: d._repr_html_(),
-    "paper": lambda d: section.standalone(account_of(d, parts=section.PARTS)),
+    "paper": lambda d: paper.standalone(account_of(d, parts=section.PARTS)),
     "comparison": lambda d: str(symmem.compare([d])),
 }
 

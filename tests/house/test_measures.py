@@ -202,6 +202,7 @@ READ_FROM_OUTSIDE = {
     "symmem.documents.paper.bibliography": "authors, as a declaration lists them",
     "symmem.documents.paper.compilation": "where kpsewhich finds TeX",
     "symmem.documents.paper.files": "macros that the user's file defines",
+    "symmem.documents.paper.layout": "a width, as a user writes it",
     "symmem.targets.c.names": "names that a user may write",
     "symmem.targets.coq.dialect": "names that a user may write",
     "symmem.targets.python.copied": "a file of Python, copied word for word",

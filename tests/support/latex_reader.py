@@ -441,7 +441,7 @@ def displayed(document: str) -> list[Equation]:
         re.DOTALL,
     )
     found, place = [], ""
-    for match in pattern.finditer(document):
+    for match in pattern.finditer(document.replace(r"\smm", "\\")):  # the prefix of our macros
         if match["body"] is None:
             place = match["label"] or "proof"
             continue

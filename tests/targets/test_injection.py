@@ -26,7 +26,8 @@ from symmem.documents.account import account_of
 from symmem.documents.notebook import account_html, optimizer_html
 from symmem.documents.paper.compilation import typeset_document
 from symmem.documents.paper.fragment import latex_fragment
-from symmem.documents.paper.section import PARTS, paper_bibliography, standalone
+from symmem.documents.paper.paper import Paper, standalone
+from symmem.documents.paper.section import PARTS
 from symmem.errors import DeclarationError
 from symmem.program.lowering import lower
 from symmem.targets.c.layout import c_files
@@ -225,7 +226,7 @@ def test_tex_has_no_new_control_words(name: str) -> None:
         account = account_of(derivation, parts=PARTS)
         fragment = latex_fragment(account_of(derivation))
         table = symmem.compare([derivation]).to_latex()
-        return [standalone(account), paper_bibliography(account), fragment, table]
+        return [standalone(account), Paper((account,)).bibliography, fragment, table]
 
     for expected, found in zip(texts(HARMLESS), texts(PAYLOADS[name]), strict=True):
         assert control_words(found) - control_words(expected) <= WRITTEN
@@ -245,7 +246,7 @@ def test_the_documents_compile_and_the_pdf_has_no_secret() -> None:
 @pytest.mark.parametrize("cited", [True, False])
 def test_bibtex_reads_the_right_entries(cited: bool, tmp_path: Path) -> None:
     for name, payload in PAYLOADS.items():
-        text = paper_bibliography(account_of(derived(payload, cited=cited), parts=PARTS))
+        text = Paper((account_of(derived(payload, cited=cited), parts=PARTS),)).bibliography
         (tmp_path / "all.bib").write_text(text, encoding="utf-8")
         (tmp_path / "all.aux").write_text("\\citation{*}\n\\bibstyle{plain}\n\\bibdata{all}\n")
         done = subprocess.run(
@@ -267,7 +268,7 @@ def test_an_address_that_is_none_is_refused(field: str) -> None:
     entry = "\n[citation.one]\ntype = 'misc'\ntitle = 'x'\n"
     base = DECLARATION.format(title='"T"', reference='"r"') + entry
     derivation = derive(read_toml(f"{base}{field} = {json.dumps(good)}"))
-    assert good.replace("%", r"\%") in paper_bibliography(account_of(derivation, parts=PARTS))
+    assert good.replace("%", r"\%") in Paper((account_of(derivation, parts=PARTS),)).bibliography
     for payload in (*PAYLOADS.values(), "a}", "{", "a b", "a\\b", "a%zz", "$x$", "x^y"):
         with pytest.raises(DeclarationError, match=field):
             read_toml(f"{base}{field} = {json.dumps(payload)}")

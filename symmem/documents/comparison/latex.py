@@ -13,8 +13,10 @@ from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
 
-def comparison_latex(entries: Sequence[Compared], width: float = TEXT_WIDTH) -> str:
-    """The comparison as a LaTeX table, in a text so wide, in ems."""
+def comparison_latex(
+    entries: Sequence[Compared], width: float = TEXT_WIDTH, *, floating: bool = False
+) -> str:
+    """The comparison as a LaTeX table, in a text so wide, in ems; ``floating``: across a page of two columns."""
     titles = [typeset(entry.title) for entry in entries]
     room = width - max(0.55 * len(title) for title in titles) - 6
     rows = [_row(entry, room) for entry in entries]
@@ -22,6 +24,7 @@ def comparison_latex(entries: Sequence[Compared], width: float = TEXT_WIDTH) -> 
         "version": __version__,
         "file": FILE,
         "rows": [{"title": title, **row} for title, row in zip(titles, rows, strict=True)],
+        "floating": floating,
         "room": f"{room:.1f}em",
         "sense": any(entry.inside is not None for entry in entries),
         "depends": DEPENDS if any(entry.depends for entry in entries) else "",

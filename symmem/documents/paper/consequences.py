@@ -39,6 +39,7 @@ from symmem.notation.statement import (
 )
 
 MEMORYLESS = AtStep(Letter("memoryless"), N)
+LEADING = Applied(AtStep(Letter("M"), N), (THETA,))
 NEXT = AtStep(Letter("memoryless"), added(N, ONE))
 Values = dict[str, object]
 
@@ -75,7 +76,7 @@ def slow(found: Schedule | None, name: str, writer: Writer) -> Values:
         Row(Applied(AtStep(Letter("F"), N), (THETA,)), (found.slow.F,)),
         Row(Applied(AtStep(Letter("M"), N), (THETA,)), whole, f"eq:{name}-slow"),
     ]
-    return {"display": writer.display(rows), "leading": writer.inline(found.slow.leading)}
+    return {"display": writer.display(rows), "leading": writer.display([Row(LEADING, (found.slow.leading,))])}
 
 
 def modified_loss(
@@ -105,6 +106,7 @@ def modified_loss(
         "exists": True,
         "regime": "" if loss.regime.is_exact else writer.inline(loss.regime),
         "rate": "" if loss.rate is None else writer.inline(loss.rate),
+        "decays": loss.decay != 0,
         "unchanged": LR not in loss.potential.free_symbols,
         "display": writer.display(rows),
     }
@@ -135,6 +137,7 @@ def modified_equation(found: ModifiedEquation | Missing | None, name: str, write
         "display": writer.display(rows),
         "flow": "" if found.flow is None else writer.sentence(flow_prose(found.flow)),
         "error": writer.inline(BigO(power_of_h(len(values)))),
+        "step_error": len(values) + 1,
     }
 
 

@@ -9,6 +9,8 @@ from sympy import Expr, Mul, Sum
 from symmem.algebra.atoms import AGO, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.escaping import typeset
+from symmem.documents.program_named import program_sentences
 from symmem.documents.scheduled import front, rate
 from symmem.documents.update import remembered
 from symmem.notation.formula import Atom, Formula, Number
@@ -16,6 +18,7 @@ from symmem.notation.statement import (
     ONE,
     Applied,
     AtStep,
+    Equality,
     Indexed,
     Iterate,
     Letter,
@@ -76,6 +79,23 @@ def functions(optimizer: Optimizer) -> list[dict[str, str]]:
     """Symbol and kind of each open function."""
     kinds = {True: "the gradient of a potential", False: "a vector function"}
     return [{"symbol": f.latex, "kind": kinds[f.potential is not None]} for f in optimizer.functions]
+
+
+def remarks(optimizer: Optimizer) -> list[str]:
+    """Which program this is, and where it departs from it; nothing where none is named."""
+    named = optimizer.implementation
+    return [typeset(s) for s in program_sentences(optimizer)] if named is not None and named.is_named else []
+
+
+def update(optimizer: Optimizer, writer: Writer) -> str:
+    """Phi for the last line of the table; broken into lines where it is too wide."""
+    phi = Letter("Phi")
+    whole = writer.piece(Equality(phi, writer.spelling.formula(optimizer.phi)))
+    if whole.width <= writer.width - 2:
+        return whole.text
+    lines = writer.lines(Row(phi, (optimizer.phi,)), optimizer.phi, writer.width - 4)
+    head = writer.inline(phi)
+    return rf"\begin{{aligned}} {head} &= " + r" \\ &".join(lines) + r" \end{aligned}"
 
 
 def table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:

@@ -1,53 +1,104 @@
-"""The files of a paper section: X.tex, X.bib and the macros beside them, and X.pdf; each whole or not at all."""
+"""The files of a paper: X.tex, X.bib, X.pdf and the macros, or a folder with a file for each part; all or none."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from symmem.documents.account import Account
+from symmem import __version__
 from symmem.documents.paper.compilation import compiler_path, typeset_document
 from symmem.documents.paper.macros import FILE, MACROS
-from symmem.documents.paper.section import macros_file, paper_bibliography, paper_section
-from symmem.documents.paper.section import standalone as whole_document
+from symmem.documents.paper.paper import Paper, macros_file
 from symmem.errors import CompilerError, SymmemError, quote
 from symmem.output.files import is_ours, refuse_foreign, write_set
+from symmem.output.rendering import render
 
 LOG = b"The log of pdflatex, written by symmem:\n\n"
-_RESERVED = (".bib", ".pdf", ".log")
+NAME = "paper"
+"""The document of a folder, and its bibliography."""
+_RESERVED = (".bib", ".log")
 
 
-def paper_text(account: Account, *, standalone: bool) -> str:
-    """The section, or the whole document, as one text."""
-    return whole_document(account) if standalone else paper_section(account)
+def paper_text(paper: Paper, *, standalone: bool) -> str:
+    """The sections, or the whole document, as one text."""
+    return paper.document() if standalone else paper.body
 
 
-def write_paper(account: Account, output: str, *, standalone: bool, pdf: bool) -> list[str]:
-    """Writes the files and returns their paths, in the order in which a person would look at them."""
-    target = Path(output)
-    if target.suffix in _RESERVED or target.name == FILE:
-        raise SymmemError(f"-o {quote(output)}: that name is taken by a file beside it; choose X.tex")
+def is_folder(output: str, paper: Paper) -> bool:
+    """Whether a name is that of a folder: it ends like one, or is one, or has no ending, for several methods."""
+    several = len(paper.accounts) > 1 and not Path(output).suffix
+    return several or output.endswith(("/", os.sep)) or Path(output).is_dir()
+
+
+def write_paper(
+    paper: Paper, output: str, *, standalone: bool, pdf: bool, beside: Mapping[str, str] | None = None
+) -> list[str]:
+    """Writes the files and returns their paths, in the order in which a person would look at them.
+
+    ``beside`` are further files of ours by their names, such as proofs.
+    """
     if pdf:
         compiler_path()  # a missing tool is said before anything is written
-    bibliography, macros = target.with_suffix(".bib"), target.with_name(FILE)
-    document = paper_text(account, standalone=standalone)
-    notation = _notation(macros)
+    is_set = is_folder(output, paper)
+    if is_set:
+        target = Path(output) / f"{NAME}.tex"
+        texts = {str(target): _inputs(paper), **_placed(target, paper)}
+    else:
+        # -o X.pdf names what a person wants to look at; its source stands beside it.
+        target = Path(output).with_suffix(".tex") if pdf and output.endswith(".pdf") else Path(output)
+        if target.suffix in (*_RESERVED, ".pdf") or target.name == FILE:
+            raise SymmemError(f"-o {quote(output)}: that name is taken by a file beside it; choose X.tex")
+        texts = {str(target): paper_text(paper, standalone=standalone)}
+    macros = str(target.with_name(FILE))
     contents: dict[str, str | bytes] = {
-        output: document, str(bibliography): paper_bibliography(account), str(macros): notation,
-    }  # fmt: skip
+        **texts,
+        str(target.with_suffix(".bib")): paper.bibliography,
+        macros: _notation(Path(macros)),
+        **{str(target.with_name(name)): text for name, text in (beside or {}).items()},
+    }
     # The notation holds all that an author's own had: it may be written over.
-    root, named = str(target.parent), (output, str(macros))
-    if not pdf:
-        write_set(contents, root, named=named, makes_folders=False)
-        return list(contents)
+    named = (output, macros)
+    if pdf:
+        return _compiled(paper, target, contents, named, is_set)
+    write_set(contents, str(target.parent), named=named, makes_folders=is_set)
+    return list(contents)
+
+
+def _placed(target: Path, paper: Paper) -> dict[str, str]:
+    return {str(target.with_name(f"{name}.tex")): text for name, text in paper.parts.items()}
+
+
+def _inputs(paper: Paper) -> str:
+    """The document of a folder: the preamble, and an input for each part."""
+    values = {
+        "page": paper.layout.page,
+        "file": FILE,
+        "version": __version__,
+        "parts": list(paper.parts),
+        "bibliography": NAME,
+        "has_table": bool(paper.compared) and not paper.layout.page.two_columns,
+    }
+    return render("latex/paper.tex.jinja", values)
+
+
+def _compiled(
+    paper: Paper, target: Path, contents: dict[str, str | bytes], named: tuple[str, ...], is_set: bool
+) -> list[str]:
+    """The files, and the PDF of the same text; where the compiler rejects it, its log in the place of the PDF."""
     printed, log = (str(target.with_suffix(ending)) for ending in (".pdf", ".log"))
     log = log if is_ours(log, LOG) else str(target.with_suffix(".symmem.log"))
-    refuse_foreign({printed: b"%PDF"})  # said before the compiler runs
-    result = typeset_document(document, {FILE: notation})
+    if printed not in named:
+        refuse_foreign({printed: b"%PDF"})  # said before the compiler runs
+    notation = contents[str(target.with_name(FILE))]
+    assert isinstance(notation, str)
+    result = typeset_document(paper.document(), {FILE: notation})
+    root = str(target.parent)
     if result.pdf is None:
-        write_set({**contents, log: LOG + result.log.encode()}, root, named=named, makes_folders=False)
-        raise CompilerError(f"pdflatex rejected {output}; its log is {log}")
-    write_set({**contents, printed: result.pdf}, root, named=named, makes_folders=False)
+        write_set({**contents, log: LOG + result.log.encode()}, root, named=named, makes_folders=is_set)
+        raise CompilerError(f"pdflatex rejected {target}; its log is {log}")
+    write_set({**contents, printed: result.pdf}, root, named=named, makes_folders=is_set)
     return [*contents, printed]
 
 
@@ -61,5 +112,5 @@ def _notation(path: Path) -> str:
     except (OSError, ValueError):
         raise SymmemError(f"{quote(str(path))} cannot be read; choose another place with -o") from None
     defined = set(re.findall(r"\\(?:\w*command\*?|def)\s*{?\\([A-Za-z]+)", there))
-    lacking = [macro.line for macro in MACROS if macro.name not in defined]
+    lacking = [macro.line for macro in MACROS if macro.command not in defined]
     return there if not lacking else "\n".join([there.rstrip("\n"), *lacking]) + "\n"

@@ -2,44 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from sympy import Expr, Symbol
+
 from symmem.declaration.optimizer import Optimizer
+from symmem.documents.account import Account
 from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_step
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.paper.macros import SHORTHANDS
-from symmem.documents.parts import Lemma
 from symmem.documents.scheduled import front
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.shorthands import VARIABLE, Shorthand, abbreviated
 from symmem.notation.statement import THETA, Applied, AtStep, Indexed, Letter, N, added, power_of_h, times
+from symmem.records import record
 
 F, M = AtStep(Letter("F"), N), AtStep(Letter("M"), N)
+Letters = Sequence[tuple[str, str]]
+"""Pairs (name, LaTeX): the letters that are free for short-hands."""
 
 
-def lemma(found: Lemma, optimizer: Optimizer, writer: Writer) -> Values:
-    """The displays of the lemma, and of the definitions of its short-hands."""
-    name = optimizer.name
-    taken = " ".join(optimizer.symbols.values())
-    letters = [letter for letter, definition in SHORTHANDS if definition not in taken]
+@record(frozen=True)
+class Short:
+    """F^(n), and M^(n) or, from order 2 on, its coefficients, with short-hands in them."""
+
+    F: Expr
+    corrections: tuple[Expr, ...]
+    is_series: bool
+    """Whether the corrections are the coefficients F_1, F_2, and not M itself."""
+    shorthands: tuple[Shorthand, ...]
+
+
+def shortened(
+    account: Account, writer: Writer, letters: Letters, known: Mapping[Expr, str] | None = None
+) -> Short:
+    """The formulas of the lemma; a template that is ``known`` in the paper keeps its letter."""
+    found = account.lemma
+    assert found is not None, "a paper is written from an account with its PARTS"
+    taken = " ".join(account.optimizer.symbols.values())
+    free = [letter for letter, definition in letters if definition not in taken]
     long = found.coefficients or (found.M,)
-    short, shorthands = abbreviated(long, letters, lambda part: writer.piece(part).width)
+    short, shorthands = abbreviated(long, free, lambda part: writer.piece(part).width)
+    table: dict[Symbol, Symbol] = {}
+    renamed: list[Shorthand] = []
+    fresh = iter(free)
+    for each in shorthands:
+        letter = (known or {}).get(each.template) or next(fresh)
+        uses = tuple((parameter, Symbol(f"{letter}_{parameter.name}")) for parameter, _ in each.uses)
+        table |= {old: new for (_, old), (_, new) in zip(each.uses, uses, strict=True)}
+        renamed.append(Shorthand(letter, each.template, uses))
+    corrections = tuple(expression.xreplace(table) for expression in short)
+    return Short(found.F, corrections, bool(found.coefficients), tuple(renamed))
+
+
+def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
+    """The displays of the lemma, and before it of the definitions of its short-hands."""
+    name = optimizer.name
     rows = [
         memoryless_step(added(Applied(F, (MEMORYLESS,)), Applied(M, (MEMORYLESS,))), front(optimizer)),
         Row(Applied(F, (THETA,)), (found.F,), f"eq:{name}-update"),
     ]
-    if not found.coefficients:
-        rows.append(Row(Applied(M, (THETA,)), (short[0],), f"eq:{name}-correction"))
+    if not found.is_series:
+        rows.append(Row(Applied(M, (THETA,)), found.corrections, f"eq:{name}-correction"))
     else:
-        places = [coefficient(j) for j in range(1, len(short) + 1)]
+        places = [coefficient(j) for j in range(1, len(found.corrections) + 1)]
         whole = added(*(times(power_of_h(j), place) for j, place in enumerate(places, start=1)))
         rows.append(Row(Applied(M, (THETA,)), (whole,)))
-        for j, (place, value) in enumerate(zip(places, short, strict=True), start=1):
+        for j, (place, value) in enumerate(zip(places, found.corrections, strict=True), start=1):
             rows.append(Row(place, (value,), f"eq:{name}-F{j}"))
     definitions = [
-        Row(_short(shorthand, Atom(VARIABLE.name)), (shorthand.template,)) for shorthand in shorthands
+        Row(_short(shorthand, Atom(VARIABLE.name)), (shorthand.template,)) for shorthand in found.shorthands
     ]
     return {
-        "formulas": _abbreviating(writer, shorthands).display(rows, end="," if shorthands else "."),
-        "shorthands": writer.display(definitions) if definitions else "",
+        "formulas": _abbreviating(writer, found.shorthands).display(rows),
+        "defines": writer.display(definitions, end="") if definitions else "",
     }
 
 

@@ -1,7 +1,7 @@
 r"""The macros of everything that is emitted for a paper: the one place where an author changes the notation.
 
 ``symmem-macros.tex`` defines each by \providecommand, so that a paper's own definition, made before, stands.  Lines are
-broken by the widths of the definitions given here.
+broken by the widths of the definitions given here.  All names begin with ``smm``: an author's own macros stay theirs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from symmem.notation.piece import Piece, symbol
 from symmem.records import record
 
 FILE = "symmem-macros.tex"
+PREFIX = "smm"
 
 
 @record(frozen=True)
@@ -20,6 +21,7 @@ class Macro:
     """One macro of the notation, and what it stands for."""
 
     name: str
+    """Behind the prefix."""
     width: float
     """In ems; of bars, without what stands between them."""
     definition: str
@@ -27,9 +29,14 @@ class Macro:
     arguments: str = ""
 
     @property
+    def command(self) -> str:
+        """Its name in LaTeX, without the backslash."""
+        return PREFIX + self.name
+
+    @property
     def line(self) -> str:
         """Its definition, which yields to one that an author made before."""
-        return rf"\providecommand{{\{self.name}}}{self.arguments}{{{self.definition}}}% {self.meaning}"
+        return rf"\providecommand{{\{self.command}}}{self.arguments}{{{self.definition}}}% {self.meaning}"
 
 
 COEFFICIENTS = (
@@ -44,10 +51,10 @@ COEFFICIENTS = (
 MACROS = (
     Macro("lr", 0.576, "h", "the learning rate"),
     Macro("btheta", 0.55, r"\boldsymbol{\theta}", "the parameters"),
-    Macro("memless", 0.55, r"\tilde{\btheta}", "the parameters of the memoryless iteration"),
+    Macro("memless", 0.55, r"\tilde{\smmbtheta}", "the parameters of the memoryless iteration"),
     Macro("loss", 0.72, r"\mathcal{L}", "the loss"),
-    Macro("modloss", 0.72, r"\tilde{\loss}", "the modified loss"),
-    Macro("maploss", 0.72, r"\hat{\loss}", "the modified loss inside a gradient map"),
+    Macro("modloss", 0.72, r"\tilde{\smmloss}", "the modified loss"),
+    Macro("maploss", 0.72, r"\hat{\smmloss}", "the modified loss inside a gradient map"),
     Macro("mappot", 0.78, r"\Psi", "the potential of the gradient map"),
     Macro("precond", 0.78, "P", "the preconditioner"),
     Macro("mom", 0.99, r"\boldsymbol{m}", "a momentum variable"),
@@ -70,7 +77,7 @@ MACROS = (
 
 SHORTHANDS = tuple((macro.name, macro.definition) for macro in COEFFICIENTS)
 
-_SIGNS: Mapping[str, Piece] = {macro.name: symbol(rf"\{macro.name}", macro.width) for macro in MACROS}
+_SIGNS: Mapping[str, Piece] = {macro.name: symbol(rf"\{macro.command}", macro.width) for macro in MACROS}
 
 
 def _bars(name: str) -> Bars:

@@ -8,92 +8,101 @@ from __future__ import annotations
 from symmem import __version__
 from symmem.documents.account import Account
 from symmem.documents.paper import consequences
-from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
+from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
-from symmem.documents.paper.example import example, functions, parameters, table
+from symmem.documents.paper.example import example, functions, parameters, remarks, table, update
+from symmem.documents.paper.general import finite_order
 from symmem.documents.paper.gradient_map import gradient_map
-from symmem.documents.paper.lemma import lemma
-from symmem.documents.paper.macros import FILE, MACROS
+from symmem.documents.paper.layout import Layout, Share
+from symmem.documents.paper.lemma import Short, lemma, shortened
+from symmem.documents.paper.macros import FILE, SHORTHANDS
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
-from symmem.documents.program_named import program_sentences
 from symmem.documents.prose import stated
 from symmem.documents.scheduled import settled_front
 from symmem.documents.update import notes, reads_others
-from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
 PARTS = SETTLED | {Part.ASSUMPTIONS, Part.LEMMA}
 """What a paper tells."""
 
 
-def paper_section(account: Account, width: float = TEXT_WIDTH) -> str:
-    r"""The section, to be \input in a text so wide, in ems.
+def paper_section(account: Account, layout: Layout | None = None, short: Short | None = None) -> str:
+    r"""The section of a method, to be \input behind the general theorem.
 
-    Its macros are ``macros_file()``, its works ``paper_bibliography``.
+    Its short-hands are those that a paper has dealt out, else its own.
     """
-    return render("latex/section.tex.jinja", _section(account, width))
+    chosen = layout or Layout()
+    writer = Writer.of(account.optimizer, chosen.page.width)
+    given = shortened(account, writer, SHORTHANDS) if short is None else short
+    return render("latex/method.tex.jinja", _section(account, chosen, writer, given))
 
 
-def standalone(account: Account) -> str:
-    """A document with the section, its macros and its bibliography in it."""
-    works = (*works_of(account.optimizer), MEMORY_PAPER)
-    values = {
-        "title": typeset(str(account.optimizer.title)),
-        "macros": macros_file(),
-        "file": FILE,
-        "version": __version__,
-        "section": paper_section(account),
-        "works": bibitems(works),
-    }
-    return render("latex/standalone.tex.jinja", values)
-
-
-def macros_file() -> str:
-    """The text of symmem-macros.tex."""
-    values = {"version": __version__, "file": FILE, "macros": [macro.line for macro in MACROS]}
-    return render("latex/macros.tex.jinja", values)
-
-
-def paper_bibliography(account: Account) -> str:
-    """BibTeX of the optimizer's works and of the paper on memory."""
-    made = f"% The works that {account.optimizer.name} comes from, written by symmem {__version__}.\n\n"
-    return made + bibtex((*works_of(account.optimizer), MEMORY_PAPER))
-
-
-def _section(account: Account, width: float) -> dict[str, object]:
-    optimizer, name = account.optimizer, account.optimizer.name
-    writer = Writer.of(optimizer, width)
+def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> dict[str, object]:
+    optimizer = account.optimizer
     assert account.lemma is not None, "a paper is written from an account with its PARTS"
-    finite = max(1, len(account.lemma.coefficients))
     return {
         "version": __version__,
-        "name": name,
+        "name": optimizer.name,
         "title": typeset(str(optimizer.title)),
         "works": ",".join(work.key for work in works_of(optimizer)),
+        "reference": typeset(optimizer.reference),
         "paper": MEMORY_PAPER.key,
         "file": FILE,
+        "states": layout.share.states,
+        "proves": layout.share.proves,
+        "limit_alone": layout.share is Share.LIMIT,
         "local_error": account.order + 2 if account.order > 1 else "",
-        "finite_order": finite,
+        "finite_order": finite_order(account),
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
-        "program": [typeset(sentence) for sentence in program_sentences(optimizer)],
+        "program": remarks(optimizer),
         "table": table(optimizer, writer),
-        "notes": [writer.sentence(note) for note in notes(optimizer)],
+        "update": update(optimizer, writer),
+        "notes": [_capital(writer.sentence(note)) for note in notes(optimizer)],
         "is_cascade": reads_others(optimizer),
         "has_delays": any(variable.delay for variable in optimizer.momentum),
-        "update": writer.inline(optimizer.phi),
-        "assumptions": [writer.sentence(stated(each)) for each in account.assumptions],
+        "scheduled": optimizer.schedule is not None,
+        **_rests_on(account, writer),
+        **lemma(short, optimizer, writer),
+        "through_sums": False,
+        "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
+        "coq": _checked(layout.proofs.get(optimizer.name, "")),
+        **_consequences(account, writer),
+    }
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _rests_on(account: Account, writer: Writer) -> dict[str, object]:
+    """Assumptions that are assumptions; what was checked; what the theory replaces; what is not known."""
+    assumed = [each for each in account.assumptions if not each.is_departure and not each.is_checked]
+    return {
+        "assumptions": [writer.sentence(each.sentence.parts) for each in assumed],
+        "smooth": [writer.sentence(each.sentence.parts) for each in account.assumptions if each.is_checked],
+        "departures": [
+            _capital(writer.sentence(each.sentence.parts))
+            for each in account.assumptions
+            if each.is_departure
+        ],
         "unknown": [writer.sentence(stated(each)) for each in account.unknown],
         "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
         "warned": any(each.warning for each in account.unknown),
-        **lemma(account.lemma, optimizer, writer),
-        "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
-        "scheduled": optimizer.schedule is not None,
-        **_consequences(account, writer),
     }
+
+
+def _checked(file: str) -> str:
+    """What a machine has checked, in words."""
+    if not file:
+        return ""
+    return (
+        rf"The sums over the past and the coefficients above are theorems of \texttt{{{typeset(file)}}}, "
+        "for every $n$, with proofs that Coq checks."
+    )
 
 
 def _consequences(account: Account, writer: Writer) -> dict[str, object]:

@@ -10,7 +10,7 @@ from symmem.cli.limits import limited
 from symmem.cli.options import ORDER, OTHER_TARGETS, OUTPUT, TIMEOUT, Named
 from symmem.cli.progress import progress
 from symmem.cli.streams import say
-from symmem.targets.registry import TARGETS, Options, Target
+from symmem.targets.registry import MINIBATCH, TARGETS, Options, Target
 
 PARTS = ("whole", "statement", "proof", "limit")
 
@@ -41,6 +41,11 @@ PARTS = ("whole", "statement", "proof", "limit")
 @click.option(
     "--runtime", is_flag=True, help="torch: the training runtime, copied beside the module; needs -o."
 )
+@click.option(
+    "--minibatch",
+    is_flag=True,
+    help=f"Add what the noise of mini-batches does: {MINIBATCH}.",
+)
 @TIMEOUT
 @OUTPUT
 def emit(  # noqa: PLR0917  # one argument for each option
@@ -53,6 +58,7 @@ def emit(  # noqa: PLR0917  # one argument for each option
     width: str,
     coq: bool,
     runtime: bool,
+    minibatch: bool,
     timeout: float,
     output: str | None,
 ) -> None:
@@ -62,9 +68,10 @@ def emit(  # noqa: PLR0917  # one argument for each option
     theorem, a section for each optimizer, their comparison, and paper.tex with all of them. c with -o DIR writes a
     header and a source file. All list what they wrote. torch with --runtime -o X.py writes X.py and the package
     symmem_runtime. octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m. coq is a file of theorems for
-    coqc: -o X.v.
+    coqc: -o X.v. --minibatch adds what the noise of mini-batches does: a lemma with its proof, or functions of the
+    gradients of all batches.
     """
-    chosen, options = TARGETS[target], Options(standalone, pdf, runtime, part, width, coq)
+    chosen, options = TARGETS[target], Options(standalone, pdf, runtime, part, width, coq, minibatch)
     _check(chosen, options, names, output)
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive
@@ -84,16 +91,19 @@ def _check(chosen: Target, options: Options, names: tuple[str, ...], output: str
         "pdf": options.pdf,
         "coq": options.coq,
         "runtime": options.runtime,
+        "minibatch": options.minibatch,
     }
     given |= {"part": options.part != "whole", "width": options.width != "article"}
     for option, is_given in given.items():
         if is_given and option not in chosen.options:
-            home = next(target.name for target in TARGETS.values() if option in target.options)
+            home = ", ".join(target.name for target in TARGETS.values() if option in target.options)
             raise click.UsageError(
                 f"--{option} belongs to --target {home}, not to {chosen.name}; leave it out"
             )
     if len(names) > 1 and not chosen.takes_several:
         raise click.UsageError(f"--target {chosen.name} takes one optimizer at a time; latex takes several")
+    if options.minibatch and options.runtime:
+        raise click.UsageError("--minibatch and --runtime exclude each other; give one of them")
     if output is not None:
         return
     if options.runtime:

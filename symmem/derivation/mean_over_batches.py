@@ -60,31 +60,35 @@ class MeanOverBatches:
 
 @lru_cache(maxsize=64)
 def mean_over_batches(method: Method, sampling: Sampling, at: Place) -> MeanOverBatches | Missing:
-    """What the draw of the batches adds, at a step, for symbolic n or in the limit."""
+    """What the draw of the batches adds, at a step, for symbolic n or in the limit; and to one epoch."""
+    found = noise_in_mean(method, sampling, at)
+    if isinstance(found, Missing) or sampling.batches is None:
+        return found
+    return replace(found, epoch=epoch(with_batches(merged(method), sampling), sampling.batches))
+
+
+def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatches | Missing:
+    """The same without the epoch."""
     one = merged(method)
     missing = _unknown(one, sampling, at)
     if missing is not None:
         return missing
-    one = _with_batches(one)
+    one = with_batches(one, sampling)
     kernel = noisy_kernel(one)
-    around = None if sampling.batches is None else epoch(one, sampling.batches)
-    if kernel is not None and at != "limit" and not isinstance(at, int):
-        return _linear(one, sampling, _pairs_at_n(kernel, one), around)
+    if kernel is not None and not isinstance(at, int):
+        pairs = _pairs_in_limit(kernel, one) if at == "limit" else _pairs_at_n(kernel, one)
+        return _linear(one, sampling, pairs)
     past: NoisyPast = StepPast(one, sampling, at) if isinstance(at, int) else SettledPast(one, sampling)
-    if kernel is not None and at == "limit":
-        return _linear(one, sampling, _pairs_in_limit(kernel, one), around)
     frozen = frozen_noise(one, past.gains, past.pair)
-    return MeanOverBatches(sampling, frozen, LR * memory_noise(past), None, around)
+    return MeanOverBatches(sampling, frozen, LR * memory_noise(past), None, None)
 
 
-def _linear(
-    method: Method, sampling: Sampling, pairs: PairCounts | Missing, around: Epoch | None
-) -> MeanOverBatches | Missing:
+def _linear(method: Method, sampling: Sampling, pairs: PairCounts | Missing) -> MeanOverBatches | Missing:
     if isinstance(pairs, Missing):
         return pairs
     weight = method.numbers.tidy(pairs.equal + sampling.between * pairs.different)
     memory = LR * weight / 2 * variance_gradient(S.One)
-    return MeanOverBatches(sampling, S.Zero, memory, pairs, around)
+    return MeanOverBatches(sampling, S.Zero, memory, pairs, None)
 
 
 def _pairs_at_n(kernel: Kernel, method: Method) -> PairCounts | Missing:
@@ -104,10 +108,11 @@ def _pairs_in_limit(kernel: Kernel, method: Method) -> PairCounts:
     return PairCounts(equal, method.numbers.tidy(every - equal))
 
 
-def _with_batches(method: Method) -> Method:
-    """The method whose field holds N too."""
+def with_batches(method: Method, sampling: Sampling) -> Method:
+    """The method whose field holds what is known of the draw too: N."""
     kernels = [channel.kernel for channel in method.channels]
-    numbers = scalars_of(method.parameters, kernels, (method.phi, BATCHES), method.functions)
+    others = (method.phi, BATCHES, sampling.between)
+    numbers = scalars_of(method.parameters, kernels, others, method.functions)
     return replace(method, numbers=numbers)
 
 

@@ -90,29 +90,42 @@ class SettledPast(NoisyPast):
 
     def way(self, place: int) -> Expr:
         """``sum_k k c_l(k) F``."""
-        return self._lag(place) * frozen_update(self.method, self.gains)
+        return self.lag(place) * frozen_update(self.method, self.gains)
 
     def noisy_way(self, place: int) -> Expr:
         """``sum_k k c_l(k) N``."""
-        return self._lag(place) * frozen_noise(self.method, self.gains, self.pair)
+        return self.lag(place) * frozen_noise(self.method, self.gains, self.pair)
 
     def common_way(self, place: int, q: int) -> Expr:
         """``[sum_k k c_l(k) c_q(k)] F``."""
-        equal = lagged_overlap(self._kernel(place), self._kernel(q))
-        return self._mixed(equal, self._lag(place) * self.gains[q]) * frozen_update(self.method, self.gains)
+        return self.common_lag(place, q) * frozen_update(self.method, self.gains)
 
     def seen(self, place: int, q: int, r: int) -> Expr:
         """``[sum_{i>=1} tail_l(i) X_qr(i)] w_r``."""
-        equal = weighted_overlap(self._kernel(place), self._kernel(q), self._kernel(r))
-        return self._mixed(equal, self._lag(place) * self.gains[q] * self.gains[r]) * self._noise[r]
+        return self.seen_lag(place, q, r) * self._noise[r]
 
     def repeated(self, place: int, r: int) -> Expr:
         """``[sum_{i>=1} X_lr(i)] w_r``."""
-        equal = earlier_overlap(self._kernel(place), self._kernel(r))
-        return self._mixed(equal, self._lag(place) * self.gains[r]) * self._noise[r]
+        return self.repeated_lag(place, r) * self._noise[r]
 
-    def _lag(self, place: int) -> Expr:
+    def lag(self, place: int) -> Expr:
+        """``s_l = sum_k k c_l(k)``."""
         return self._kernel(place).factorial_moment(1)
+
+    def common_lag(self, place: int, q: int) -> Expr:
+        """``e_lq = [sum_k k c_l(k) c_q(k)]``."""
+        equal = lagged_overlap(self._kernel(place), self._kernel(q))
+        return self._mixed(equal, self.lag(place) * self.gains[q])
+
+    def seen_lag(self, place: int, q: int, r: int) -> Expr:
+        """``x_lqr = [sum_{i>=1} tail_l(i) X_qr(i)]``."""
+        equal = weighted_overlap(self._kernel(place), self._kernel(q), self._kernel(r))
+        return self._mixed(equal, self.lag(place) * self.gains[q] * self.gains[r])
+
+    def repeated_lag(self, place: int, r: int) -> Expr:
+        """``y_lr = [sum_{i>=1} X_lr(i)]``."""
+        equal = earlier_overlap(self._kernel(place), self._kernel(r))
+        return self._mixed(equal, self.lag(place) * self.gains[r])
 
     @cached_property
     def _noise(self) -> tuple[Expr, ...]:

@@ -17,6 +17,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
+from symmem.derivation.noise_steps import NoiseSteps, noise_steps
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.scheduled import stopped
@@ -73,6 +74,7 @@ class Account:
     quadratic: Quadratic | None = None
     noise: MeanOverBatches | None = None
     stochastic: StochasticEquation | None = None
+    noise_steps: NoiseSteps | None = None
     assumptions: tuple[Assumption, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     unknown: tuple[Unknown, ...] = ()
@@ -114,6 +116,7 @@ def account_of(
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
         noise=None if sampling is None else _noise(derivation, sampling, at),
         stochastic=None if sampling is None else _stochastic(derivation, sampling, at),
+        noise_steps=when(Part.LEMMA, lambda: _noise_steps(derivation, sampling)),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
         conclusions=when(Part.ASSUMPTIONS, lambda: derivation.conclusions) or (),
         unknown=when(Part.ASSUMPTIONS, lambda: derivation.unknown) or (),
@@ -133,6 +136,10 @@ def _noise(derivation: Derivation, sampling: Sampling, at: At) -> MeanOverBatche
     if isinstance(found, Missing) and at == "n":
         found = mean_over_batches(derivation.method, sampling, "limit")
     return _demanded(found)
+
+
+def _noise_steps(derivation: Derivation, sampling: Sampling | None) -> NoiseSteps | None:
+    return None if sampling is None else noise_steps(derivation.method, sampling)
 
 
 def _stochastic(derivation: Derivation, sampling: Sampling, at: At) -> StochasticEquation | None:

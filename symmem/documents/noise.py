@@ -53,10 +53,12 @@ def noise_sections(account: Account) -> tuple[Section, ...]:
     more = [] if noise.epoch is None else [_epoch_section(noise.epoch)]
     if account.stochastic is not None and isinstance(account.modified_equation, ModifiedEquation):
         more.append(_stochastic_section(account.stochastic, len(account.modified_equation.coefficients)))
-    return (_mean_section(noise), *more)
+    settled = account.at == "limit" or (account.at == "n" and noise.pairs is None)
+    return (_mean_section(noise, settled=settled), *more)
 
 
-def _mean_section(noise: MeanOverBatches) -> Section:
+def _mean_section(noise: MeanOverBatches, *, settled: bool) -> Section:
+    """``settled``: after many steps."""
     lead: Prose = (
         "The mean over the draw of the batches, given the iterate, to second order in the noise ", XI,
         " of a batch's gradient: ", bracketed_step(F, F_NOISE, M, M_NOISE), ".",
@@ -70,7 +72,14 @@ def _mean_section(noise: MeanOverBatches) -> Section:
         Letter("Phi"),
         " is curved.",
     )
-    notes = (drawn(noise.sampling), *_averages(noise), *((left_out,) if noise.frozen != 0 else ()))
+    many: Prose = (BATCHES, " is large beside the memory: these are many steps of one epoch.")
+    is_long = settled and noise.sampling.batches is not None
+    notes = (
+        drawn(noise.sampling),
+        *((many,) if is_long else ()),
+        *averages(noise),
+        *((left_out,) if noise.frozen != 0 else ()),
+    )
     return Section("Mini-batches", lead, equations(*rows), notes)
 
 
@@ -93,7 +102,7 @@ def drawn(sampling: Sampling) -> Prose:
     )
 
 
-def _averages(noise: MeanOverBatches) -> tuple[Prose, ...]:
+def averages(noise: MeanOverBatches) -> tuple[Prose, ...]:
     """What the averages in the formulas mean, those that are there."""
     atoms = noise.frozen.atoms(AppliedUndef) | noise.memory.atoms(AppliedUndef)
     seen = {atom.func for atom in atoms}

@@ -60,6 +60,7 @@ class Need(Enum):
     SHORTFALL = "one less the power of a decay"
     SHORTFALLS = "the same for all steps of a sum at once"
     ERF = "the error function"
+    NOISE = "what the noise of batches averages to, from the gradients of all of them"
     CHOICE = "one of two branches, where the condition may be traced"
 
 

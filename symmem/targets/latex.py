@@ -13,6 +13,7 @@ from symmem.documents.paper.files import paper_text, write_paper
 from symmem.documents.paper.layout import Layout, Share, page_of
 from symmem.documents.paper.paper import Paper
 from symmem.documents.paper.section import PARTS
+from symmem.method.sampling import Sampling
 from symmem.targets.coq.module import coq_file
 from symmem.targets.registry import Options
 
@@ -21,7 +22,8 @@ def emit(derivations: Sequence[Derivation], output: str | None, options: Options
     """The text on standard output, or the files that were written."""
     proofs = {d.optimizer.name: f"{d.optimizer.name}.v" for d in derivations} if options.coq else {}
     layout = Layout(page_of(options.width), Share(options.part), proofs)
-    accounts = tuple(account_of(derivation, parts=PARTS) for derivation in derivations)
+    sampling = Sampling() if options.minibatch else None
+    accounts = tuple(account_of(derivation, sampling=sampling, parts=PARTS) for derivation in derivations)
     paper = Paper(accounts, _compared(derivations), layout)
     if output is None:
         return paper_text(paper, standalone=options.standalone)

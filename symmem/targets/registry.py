@@ -23,6 +23,7 @@ class Options:
     part: str = "whole"
     width: str = "article"
     coq: bool = False
+    minibatch: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,11 @@ class Target:
     calls_back: bool = True
     """Whether its code can call a function of the user's, so that an opaque function can be given to it."""
 
-    def source(self, derivation: Derivation) -> str:
+    def source(self, derivation: Derivation, options: Options | None = None) -> str:
         """The text of a target that is one text."""
         assert self.text is not None, f"{self.name} is several files"
-        made: str = self._function(self.text)(derivation)
+        given = {"minibatch": True} if options is not None and options.minibatch else {}
+        made: str = self._function(self.text)(derivation, **given)
         return made
 
     def emit_all(self, derivations: Sequence[Derivation], output: str | None, options: Options) -> str:
@@ -66,7 +68,7 @@ class Target:
         if self.text is None or options.runtime:
             said: str = self._function("emit")(derivation, output, options)
             return said
-        text = self.source(derivation)
+        text = self.source(derivation, options)
         if output is None:
             return text
         import_module("symmem.output.files").write_whole(output, text)
@@ -81,16 +83,16 @@ _ALL = (
         "latex",
         "a paper about one optimizer or several",
         "symmem.targets.latex",
-        options=("standalone", "pdf", "part", "width", "coq"),
+        options=("standalone", "pdf", "part", "width", "coq", "minibatch"),
         takes_several=True,
     ),
-    Target("numpy", "functions of arrays", "symmem.targets.numpy.module", "numpy_module"),
+    Target("numpy", "functions of arrays", "symmem.targets.numpy.module", "numpy_module", ("minibatch",)),
     Target(
         "torch",
         "functions of tensors and an optimizer",
         "symmem.targets.torch.target",
         "torch_module",
-        ("runtime",),
+        ("runtime", "minibatch"),
     ),
     Target(
         "jax", "functions of pytrees and an optax transformation", "symmem.targets.jax.module", "jax_module"
@@ -104,9 +106,11 @@ _ALL = (
         calls_back=False,
     ),
     Target("coq", "theorems with their proofs, for coqc", "symmem.targets.coq.module", "coq_file"),
-    Target("json", "every formula as data", "symmem.targets.json", "json_text"),
+    Target("json", "every formula as data", "symmem.targets.json", "json_text", ("minibatch",)),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+MINIBATCH = ", ".join(target.name for target in _ALL if "minibatch" in target.options)
+"""Those that know of mini-batches."""
 
 
 def emit(
@@ -120,6 +124,7 @@ def emit(
     part: str = "whole",
     width: str = "article",
     coq: bool = False,
+    minibatch: bool = False,
 ) -> str:
     """Writes what goes to files; returns what goes to standard output: the text, or the names of several files."""
     if target not in TARGETS:
@@ -130,4 +135,6 @@ def emit(
     several = list(derivation) if isinstance(derivation, Sequence) else [derivation]
     if len(several) != 1 and not chosen.takes_several:
         raise SymmemError(f"{target} takes one derivation, not {len(several)}")
-    return chosen.emit_all(several, output, Options(standalone, pdf, runtime, part, width, coq))
+    if minibatch and "minibatch" not in chosen.options:
+        raise SymmemError(f"{target} has no functions of the noise of mini-batches; take {MINIBATCH}")
+    return chosen.emit_all(several, output, Options(standalone, pdf, runtime, part, width, coq, minibatch))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from symmem.derivation.derivation import derive
 from symmem.derivation.parameter_groups import without_group_form
 from symmem.errors import DerivationError
 from symmem.training.loading import declared, formulas_of
+from symmem.training.noise import noise_numbers
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
 from symmem.training.runtime.formulas import FirstOrder, Formulas
@@ -132,6 +133,8 @@ def probe(
     process_group: Any = None,
     iterations: int = 20,
     previous: Mapping[str, float] | None = None,
+    batches: Sequence[Closure] | None = None,
+    epoch: int | None = None,
 ) -> Probed:
     """What the memory of a running optimizer does now, as numbers for a logger; ``text`` is one line of them.
 
@@ -139,12 +142,28 @@ def probe(
     zoo, a file, or an Optimizer.  ``iterations`` are those of the sharpness at most, 0 leaves it out; ``previous`` is
     the probe of the step before, for the modified loss along the trajectory.  :func:`.runtime.probe.probe` has the
     list of numbers.
+
+    ``batches``: closures with the losses of some batches, two or more, give what their noise adds to the mean update
+    too, after many steps; ``epoch`` is how many batches an epoch has without replacement, None where each is drawn
+    anew.  :mod:`symmem.training.noise` has these numbers.  For B batches a curved Phi costs about 3 B^2 products.
     """
     formulas = _formulas_behind(optimizer) if name is None else first_order_of(declared(name))
     settings = {"hvp": hvp, "process_group": process_group}
-    return runtime_probe.probe(
+    found = runtime_probe.probe(
         formulas, model, optimizer, closure, **settings, iterations=iterations, previous=previous
     )
+    if batches is None:
+        return found
+    declaration = declared(name) if name is not None else _declaration_behind(optimizer, formulas)
+    with runtime_probe.left_alone(model, optimizer):
+        given = declaration, formulas, optimizer, batches
+        noise = noise_numbers(*given, epoch=epoch, update_norm=found["update_norm"])
+    return found.with_noise(noise)
+
+
+def _declaration_behind(optimizer: torch.optim.Optimizer, formulas: FirstOrder) -> Optimizer:
+    """What an optimizer that runs was declared as."""
+    return optimizer.declaration if isinstance(optimizer, WithMemory) else declared(formulas.name)
 
 
 def _is_flat(formulas: Formulas, *, limit: bool) -> bool:

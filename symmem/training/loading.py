@@ -28,7 +28,7 @@ def declared(optimizer: Optimizer | str | Path) -> Optimizer:
 def formulas_of(optimizer: Optimizer, order: int = 1, *, flat: bool = False) -> Formulas:
     """The record that the runtime takes; it is derived once in a process.  ``flat``: all tensors as one vector."""
     name = f"symmem_formulas_{optimizer.name.replace('-', '_')}_{order}"
-    module = _loaded(name, formulas_module(derive(optimizer, order), flat=flat))
+    module = loaded(name, formulas_module(derive(optimizer, order), flat=flat))
     found: Formulas = module.FORMULAS
     return found
 
@@ -43,7 +43,8 @@ class _FromMemory(InspectLoader):
         return self._text
 
 
-def _loaded(name: str, text: str) -> ModuleType:
+def loaded(name: str, text: str) -> ModuleType:
+    """A module from its text."""
     loader = _FromMemory(text)
     module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=f"<{name}>"))
     loader.exec_module(module)

@@ -105,6 +105,8 @@ PAPER = Macros(
         "P": _SIGNS["precond"],
         "m": _SIGNS["mom"],
         "g": _SIGNS["gfun"],
+        "g'": symbol(rf"{_SIGNS['gfun'].text}'", 0.8),
+        "g''": symbol(rf"{_SIGNS['gfun'].text}''", 1.0),
         "gain": _SIGNS["gain"],
         **{letter: _SIGNS[f"b{letter}"] for letter in "FMGdSRv"},
         **{name: _SIGNS[name] for name, _ in SHORTHANDS},

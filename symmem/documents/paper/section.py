@@ -17,6 +17,7 @@ from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.layout import Layout, Share
 from symmem.documents.paper.lemma import Short, lemma, shortened
 from symmem.documents.paper.macros import FILE, SHORTHANDS
+from symmem.documents.paper.noise import noise
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.prose import stated
@@ -116,4 +117,5 @@ def _consequences(account: Account, writer: Writer) -> dict[str, object]:
         "gradient_map": gradient_map(account.gradient_map_loss, name, writer, front),
         "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
         "start": consequences.start(account.start, name, writer),
+        "noise": noise(account, writer),
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
+from symmem.program.noise import with_noise
 from symmem.program.program import Need, Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import Dialect
@@ -41,6 +42,7 @@ HELPERS = Helpers(
         Need.SHORTFALLS: ("_shortfalls",),
         Need.ERF: ("_erf",),
         Need.SHAPED: ("_shaped",),
+        Need.NOISE: ("_Noise", "_between"),
         Need.SUM_TENSORS: ("_sum_tensors",),
         **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
     },
@@ -65,9 +67,10 @@ def spelling(scope: Scope) -> Spelling:
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)
 
 
-def numpy_module(derivation: Derivation) -> str:
-    """The NumPy module of a derivation."""
-    return numpy_text(derivation, lower(derivation))
+def numpy_module(derivation: Derivation, *, minibatch: bool = False) -> str:
+    """The NumPy module of a derivation; ``minibatch``: with the functions of the noise of batches."""
+    program = lower(derivation)
+    return numpy_text(derivation, with_noise(program, derivation) if minibatch else program)
 
 
 def numpy_text(derivation: Derivation, program: Program) -> str:

@@ -18,6 +18,8 @@ from symmem.documents.parts import Part
 from symmem.documents.sections import sections
 from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
+from symmem.program.noise import ARGUMENTS as NOISE_ARGUMENTS
+from symmem.program.noise import CORRECTION
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.tolerance import TOLERANCE_BITS
@@ -90,6 +92,7 @@ def python_module(
     ``needs`` are those of functions that come with ``more``.
     """
     optimizer, needs = program.optimizer, program.needs() | needs
+    needs |= {Need.NOISE} if CORRECTION in program else set()
     refusals = _refused_poles(program, target.guard, writer)
     needs |= {Need.POLE} if refusals else set()
     functions = [_function(program, target, writer, name) for name in program.routines]
@@ -109,6 +112,7 @@ def python_module(
             "entrywise": writer.functions(),
             "check": [*check(program, target.guard), *refusals],
             "helpers": [part for helpers in target.helpers for part in helpers.chosen(needs)],
+            "has_noise": Need.NOISE in needs,
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
             "loses_digits": program.loses_digits,
@@ -156,6 +160,7 @@ def _refused_poles(program: Program, guard: str, writer: PythonWriter) -> list[s
 def python_scope(program: Program, outer: Iterable[str]) -> Scope:
     """The names of a module: the parameters, the opaque functions and the arguments beside them are kept."""
     arguments = ["theta", "grad", "loss", *contractions(program.order), "n", "lr", "out"]
+    arguments += NOISE_ARGUMENTS
     arguments += ["previous", momentum(program), *potentials(program).values()]
     kept = [*program.parameters, *opaque_names(program), *arguments]
     return Scope(kept, words=keyword.kwlist, outer=outer, preferred=VALUES)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sympy import oo
 
 from symmem.algebra.atoms import GRAD, LOSS
+from symmem.algebra.symbols import VARIANCE
 from symmem.declaration.records import Parameter
 from symmem.notation.decimals import decimal
-from symmem.program.program import Program
+from symmem.program.noise import CORRECTION, MEMORYLESS, RHO
+from symmem.program.program import Program, Routine
 from symmem.program.scope import Scope
+from symmem.program.statements import Contract, Evaluate
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
 
-OF_STEP = ("memoryless", "correction", "step", "straight")
+OF_STEP = ("memoryless", "correction", "step", "straight", MEMORYLESS, CORRECTION)
 """The functions of a step n, which write into a given array where the target has them."""
 
 
@@ -104,6 +108,8 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
             ["previous", "loss", momentum(program), *functions_in_order, *potentials(program).values()],
             ["lr", *parameters],
         ),
+        MEMORYLESS: (["theta", "grads"], ["n=None", "batches=None", *parameters, *out]),
+        CORRECTION: (["theta", "grads", "hvps"], ["n=None", "lr", "batches=None", *parameters, *out]),
     }
     positional, keywords = given[name]
     given_by_position = tuple((each, "=None" if each in spared else "") for each in positional)
@@ -125,6 +131,8 @@ def claims(program: Program) -> dict[str, str]:
         "decay": "The decay beside the preconditioned gradient.",
         "gradient_map_loss": "The loss inside the gradient map: theta - lr * map(its gradient), less decay.",
         "running_loss": "The same from its previous value, the loss now and the last step's momentum.",
+        MEMORYLESS: "F_xi: what the noise of a batch adds to the mean of memoryless.",
+        CORRECTION: "M_xi: what it adds to the mean of correction, through memory.",
     }
 
 
@@ -137,10 +145,27 @@ def opening(program: Program, name: str, scope: Scope) -> list[str]:
     if name == "running_loss":
         return [*lines, f"theta = _array({momentum(program)})", f"{scope.name(LOSS)} = loss"]
     lines.append("theta = _array(theta)")
+    if name in (MEMORYLESS, CORRECTION):
+        return [*lines, *_averages(program[name].existing, name, scope)]
     read = {symbol for routine in program[name].existing for symbol in routine.inputs}
     if LOSS in read:
         lines.append(f"{scope.name(LOSS)} = loss(theta)")
     return [*lines, f"{scope.name(GRAD)} = _like(theta, grad(theta))"] if GRAD in read else lines
+
+
+def _averages(routines: Iterable[Routine], name: str, scope: Scope) -> list[str]:
+    """The averages over the batches that the formulas read, each from the gradients of all batches."""
+    every = [statement for routine in routines for statement in routine.statements]
+    read = {symbol for routine in routines for symbol in routine.inputs}
+    functions = {each.function for each in every if isinstance(each, Evaluate)}
+    values = [(symbol, own) for symbol, own in ((GRAD, "mean"), (VARIANCE, "variance")) if symbol in read]
+    found = [f"{scope.name(symbol)} = noise.{own}" for symbol, own in values]
+    if any(isinstance(each, Contract) for each in every):
+        functions.add("hvp")
+    found += [f"{each} = noise.{each}" for each in sorted(functions)]
+    hvps = ", hvps" if name == CORRECTION else ""
+    drawn = ["_between(batches, n)" if RHO not in read else f"{scope.name(RHO)} = _between(batches, n)"]
+    return [*drawn, f"noise = _Noise(theta, grads{hvps})", *found] if found else drawn
 
 
 def check(program: Program, guard: str) -> list[str]:

@@ -12,6 +12,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.parameter_groups import GroupForm, group_form
 from symmem.documents.parts import Part
 from symmem.program.lowering import lower
+from symmem.program.noise import with_noise
 from symmem.program.program import Need
 from symmem.targets.python.layout import INDENT, WIDTH, signature
 from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
@@ -20,13 +21,13 @@ from symmem.targets.torch.formulas import has_line, higher_step, imports_math, t
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import CORRECTED, LINE, GroupFunctions, lines_of
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import HELPERS, definitions, more_helpers, renamed
+from symmem.targets.torch.pieces import HELPERS, NOISE, definitions, more_helpers, renamed
 from symmem.targets.torch.record import by_groups, check_scope, joins_entries
 
 TARGET = PythonTarget(
     "torch/module.py.jinja",
     has_out=True,
-    helpers=(CHECKS, HELPERS, MATRICES),
+    helpers=(CHECKS, HELPERS, MATRICES, NOISE),
     told=(Part.ITERATION,),
 )
 FIRST_ORDER = (
@@ -56,10 +57,10 @@ class EmittedClass:
     needs: frozenset[Need]
 
 
-def torch_module(derivation: Derivation) -> str:
-    """The PyTorch module of a derivation."""
+def torch_module(derivation: Derivation, *, minibatch: bool = False) -> str:
+    """The PyTorch module of a derivation; ``minibatch``: with the functions of the noise of batches."""
     check_scope(derivation)
-    program = lower(derivation)
+    program = with_noise(lower(derivation), derivation) if minibatch else lower(derivation)
     writer = tensor_writer(program)
     found = _first(derivation, writer) if by_groups(derivation) else _higher(derivation, writer)
     arguments, functions = spelled_arguments(derivation.optimizer, derivation.order)

@@ -88,7 +88,7 @@ def probe(
     check_hvp(hvp)
     for group in optimizer.param_groups:
         check_torch_options(group, formulas)
-    with torch.no_grad(), _left_alone(model, optimizer):
+    with torch.no_grad(), left_alone(model, optimizer):
         parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
         processes = _processes(model, parts, hvp, process_group)
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
@@ -155,7 +155,7 @@ def _processes(
 
 
 @contextmanager
-def _left_alone(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Iterator[None]:
+def left_alone(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Iterator[None]:
     """Puts back the random numbers and the buffers of the model."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     random = random_states(parameters)

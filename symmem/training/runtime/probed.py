@@ -25,7 +25,7 @@ class Probed(dict[str, float]):
             f"loss {self['loss']:.4g}: memory is {self['correction_ratio']:.3g} of the update by the expansion, "
             f"{self['straight_ratio']:.3g} on the straight line; it is larger than the update in "
             f"{self['share_outside']:.1%} of the entries; lr/(1 - beta) = {self['memory_time']:.3g}; {verdict}"
-            f"{self._edge}{self._inside}"
+            f"{self._edge}{self._inside}{self._noise}"
         )
 
     @property
@@ -39,6 +39,26 @@ class Probed(dict[str, float]):
     @property
     def _inside(self) -> str:
         return f"; modified loss {self['modified_loss']:.6g}" if "modified_loss" in self else ""
+
+    @property
+    def _noise(self) -> str:
+        if "noise_norm" not in self:
+            reason = self.missing.get("noise")
+            return f"; no noise: {reason}" if reason else ""
+        size, through = self.get("noise_ratio", 0.0), self.get("noise_correction_ratio", 0.0)
+        share, curved = self["share_noisy"], self["noise_norm"] > 0
+        outside = (
+            f"; out of the range of its second order in {share:.1%} of the entries"
+            if curved and share
+            else ""
+        )
+        return f"; noise adds {size:.3g} of the update to its mean, {through:.3g} through memory{outside}"
+
+    def with_noise(self, found: Mapping[str, float] | str) -> Probed:
+        """The same with the numbers of noise, or the reason why there are none."""
+        made = Probed(self if isinstance(found, str) else {**self, **found})
+        made.missing = {**self.missing, "noise": found} if isinstance(found, str) else self.missing
+        return made
 
     def __str__(self) -> str:
         return self.text

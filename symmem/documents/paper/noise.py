@@ -1,0 +1,64 @@
+"""The mean over mini-batches, for a paper: the displays of lemma and proof (mathematics.md section 7).
+
+The words of the proof stand in ``templates/latex/noise.tex.jinja``; the formulas of the optimizer are made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symmem.derivation.mean_over_batches import PairCounts
+from symmem.derivation.noise_steps import NoiseSteps, Numbered
+from symmem.documents.account import Account
+from symmem.documents.noise import F_NOISE, M_NOISE, averages, drawn
+from symmem.documents.paper.consequences import Values
+from symmem.documents.paper.displays import Row, Writer
+from symmem.notation.formula import Formula, Number
+from symmem.notation.statement import Indexed, Letter, Listed, Word
+
+
+def noise(account: Account, writer: Writer) -> Values:
+    """The lemma; nothing where no noise was asked for."""
+    found, name = account.noise, account.optimizer.name
+    if found is None:
+        return {"exists": False}
+    rows = [
+        Row(F_NOISE, (found.frozen,), f"eq:{name}-noise-frozen"),
+        Row(M_NOISE, (found.memory,), f"eq:{name}-noise-memory"),
+    ]
+    return {
+        "exists": True,
+        "drawn": writer.sentence(drawn(found.sampling)),
+        "averages": [writer.sentence(each) for each in averages(found)],
+        "display": writer.display(rows),
+        "counts": "" if found.pairs is None else _counts(found.pairs, writer),
+        "replacement": found.sampling.batches is None,
+        "steps": "" if account.noise_steps is None else _steps(account.noise_steps, writer),
+    }
+
+
+def _counts(pairs: PairCounts, writer: Writer) -> str:
+    values = (("eq", pairs.equal), ("neq", pairs.different))
+    return writer.display([Row(Indexed(Letter("C"), Word(which)), (value,)) for which, value in values])
+
+
+def _steps(steps: NoiseSteps, writer: Writer) -> Values:
+    """The slopes of what is remembered, and the sums over the past."""
+    slopes = [*_rows("g'", steps.slopes), *_rows("g''", steps.curvatures)]
+    sums = [
+        *_rows("K", steps.pairs),
+        *_rows("s", steps.lags),
+        *_rows("e", steps.common),
+        *_rows("x", steps.seen),
+        *_rows("y", steps.repeated),
+    ]
+    return {"slopes": writer.display(slopes), "sums": writer.display(sums)}
+
+
+def _rows(letter: str, values: Numbered) -> list[Row]:
+    return [Row(_named(letter, places), (value,)) for places, value in values]
+
+
+def _named(letter: str, places: Sequence[int]) -> Formula:
+    numbers = tuple(Number(place) for place in places)
+    return Indexed(Letter(letter), numbers[0] if len(numbers) == 1 else Listed(numbers))

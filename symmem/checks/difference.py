@@ -88,6 +88,11 @@ class Difference:
     """Whether the limits differ in numbers: then so do the optimizers, whether short runs part or not."""
     at_step: tuple[Part, Part] | None = None
 
+    @property
+    def has_one_limit(self) -> bool:
+        """Whether F and M of the limit are the same, by a symbolic zero."""
+        return all(part is not None and part.formula == 0 for part in (self.F, self.M))
+
 
 def difference(first: Optimizer, second: Optimizer, witness: Parting | None) -> Difference:
     """F and M, first minus second."""

@@ -67,6 +67,22 @@ class Trial:
         seed, signs = SEEDS[number]
         chance = random.Random(seed)
         ours = {parameter.name: _number(parameter, chance, signs) for parameter in first.parameters}
+        return cls.at(first, second, values, ours)
+
+    @classmethod
+    def at_defaults(cls, first: Optimizer, second: Optimizer, values: Mapping[Symbol, Expr]) -> Trial:
+        """With the defaults of the first."""
+        return cls.at(first, second, values, first.defaults)
+
+    @classmethod
+    def at(
+        cls,
+        first: Optimizer,
+        second: Optimizer,
+        values: Mapping[Symbol, Expr],
+        ours: Mapping[str, Rational],
+    ) -> Trial:
+        """With these numbers for the parameters of the first."""
         table = {Symbol(name): number for name, number in ours.items()}
         theirs = {}
         for parameter in second.parameters:
@@ -87,6 +103,11 @@ class Trial:
     def is_inside(self) -> bool:
         """Whether the parameters of the second are in its ranges."""
         return all(each.range.contains(self.theirs[each.name]) for each in self.second.parameters)
+
+    def may_be(self, scale: Expr) -> bool:
+        """Whether the parameters of the second are in its ranges, or an eps is left out, and this factor is > 0."""
+        inside = all(may_be(each, self.theirs[each.name]) for each in self.second.parameters)
+        return inside and bool(scale.xreplace({Symbol(name): x for name, x in self.ours.items()}) > 0)
 
     def confirms(self, scale: Expr) -> bool:
         """Whether the factor between the updates is the value of this one; True where there is nothing to see."""

@@ -7,24 +7,28 @@ a witness: a run in which they part, or limits that differ in numbers.  What is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
 from sympy import Expr, S, Symbol
 
-from symmem.algebra.intervals import Interval
+from symmem.algebra.intervals import POSITIVE, Interval
+from symmem.algebra.ranges import bounds
 from symmem.algebra.signs import is_positive
 from symmem.checks.atoms import Memories, update_of
 from symmem.checks.difference import Difference, difference
 from symmem.checks.maps import ParameterMap, candidates
 from symmem.checks.runs import Trial, first_parting
 from symmem.checks.settled import settled
+from symmem.checks.solved_maps import solved_maps
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
 from symmem.method.reading import method_of
 
+Maps = Callable[[Optimizer, Optimizer], Iterator[ParameterMap]]
+MOST_PROVED = 4
 MOST_TRIED = 200
 """Maps of parameters that are tried by numbers."""
 
@@ -53,6 +57,8 @@ class Comparison:
     verdict: Verdict
     scale: Expr = S.One
     values: tuple[tuple[Symbol, Expr], ...] = ()
+    where: tuple[tuple[Expr, Interval], ...] = ()
+    """What has to lie in its range for it, and may not: a parameter of the second, or the factor of lr."""
     swapped: bool = False
     difference: Difference | None = None
 
@@ -60,10 +66,11 @@ class Comparison:
 def same(first: Optimizer, second: Optimizer) -> Comparison:
     """The verdict: the simplest way in which the two are equal, or their difference."""
     apart = first_parting(first, second)
-    for swapped, (left, right) in ((False, (first, second)), (True, (second, first))):
-        found = _equal(left, right, swapped)
-        if found is not None:
-            return found
+    for maps in (_promising, solved_maps):
+        for swapped, (left, right) in ((False, (first, second)), (True, (second, first))):
+            found = _equal(left, right, swapped, maps)
+            if found is not None:
+                return found
     told = difference(first, second, apart)
     if apart is None and told.is_proof:
         return Comparison(first, second, Verdict.DIFFERENT, difference=told)
@@ -75,16 +82,43 @@ def same(first: Optimizer, second: Optimizer) -> Comparison:
     return Comparison(first, second, Verdict.DIFFERENT, difference=told)
 
 
-def _equal(left: Optimizer, right: Optimizer, swapped: bool) -> Comparison | None:
+def _equal(left: Optimizer, right: Optimizer, swapped: bool, maps: Maps) -> Comparison | None:
     """The first map of right's parameters under which it is left, up to a constant factor of lr."""
-    for values in islice(_promising(left, right), 4):
-        scale = proved_scale(left, right, values)
+    for values in islice(maps(left, right), MOST_PROVED):
+        scale = proved_scale(left, right, values, maps is solved_maps)
         if scale is None:
             continue
-        verdict = _verdict(scale, values)
-        pairs = tuple((name, value) for name, value in values.items() if name != value)
-        return Comparison(left, right, verdict, scale, pairs, swapped)
+        told = {name: _shortest(value, left) for name, value in values.items() if name in _used(right)}
+        pairs = tuple((name, value) for name, value in told.items() if name != value)
+        where = _conditions(left, right, scale, told)
+        return Comparison(left, right, _verdict(scale, bool(pairs)), scale, pairs, where, swapped)
     return None
+
+
+def _used(optimizer: Optimizer) -> set[Symbol]:
+    """The symbols of the optimizer as it runs: not those of a smooth formula alone."""
+    parts = [optimizer.phi, *(part for each in optimizer.momentum for part in (each.g, each.beta, each.b))]
+    if optimizer.schedule is not None:
+        parts.append(optimizer.schedule)
+    return {symbol for part in parts for symbol in part.free_symbols}
+
+
+def _shortest(value: Expr, left: Optimizer) -> Expr:
+    return min((value, method_of(left).numbers.tidy(value)), key=lambda form: len(str(form)))
+
+
+def _conditions(
+    left: Optimizer, right: Optimizer, scale: Expr, values: ParameterMap
+) -> tuple[tuple[Expr, Interval], ...]:
+    """The range of every parameter that the map is not proved to keep, and that of the factor of lr."""
+    ranges: dict[Expr, Interval] = {Symbol(each.name): each.range for each in left.parameters}
+    found: list[tuple[Expr, Interval]] = [] if is_positive(scale, ranges) else [(scale, POSITIVE)]
+    for parameter in right.parameters:
+        name = Symbol(parameter.name)
+        value = values.get(name, S.One)
+        if not value.is_Rational and not bounds(value, ranges).within(parameter.range):
+            found.append((name, parameter.range))
+    return tuple(found)
 
 
 def _promising(left: Optimizer, right: Optimizer) -> Iterator[ParameterMap]:
@@ -94,31 +128,37 @@ def _promising(left: Optimizer, right: Optimizer) -> Iterator[ParameterMap]:
             yield values
 
 
-def proved_scale(left: Optimizer, right: Optimizer, values: ParameterMap) -> Expr | None:
-    """The constant c > 0 with ``left's update = c right's update``, by a symbolic zero that runs confirm; else None."""
+def proved_scale(
+    left: Optimizer, right: Optimizer, values: ParameterMap, partly: bool = False
+) -> Expr | None:
+    """The constant c > 0 with ``left's update = c right's update``, by a symbolic zero that runs confirm; else None.
+
+    ``partly``: it is enough that the parameters of the second are in their ranges, and c > 0, for some of the first.
+    """
     ranges: dict[Expr, Interval] = {Symbol(each.name): each.range for each in left.parameters}
     normal = Normal(dict(ranges))
     memories = Memories(normal)
     ours = update_of(left, memories, {})
     theirs = update_of(right, memories, values)
     if normal.is_zero(ours - theirs):
-        return S.One if _confirmed(left, right, values, S.One) else None
+        return S.One if _confirmed(left, right, values, S.One, partly) else None
     read = normal.ratio(ours, theirs)
     scale = normal.written(read)
-    if not scale.free_symbols <= {*ranges} or not is_positive(scale, ranges):
+    if not scale.free_symbols <= {*ranges} or not (partly or is_positive(scale, ranges)):
         return None
-    proved = normal.is_zero(ours - scale * theirs) and _confirmed(left, right, values, scale)
+    proved = normal.is_zero(ours - scale * theirs) and _confirmed(left, right, values, scale, partly)
     return method_of(left).numbers.tidy(scale) if proved else None
 
 
-def _confirmed(left: Optimizer, right: Optimizer, values: ParameterMap, scale: Expr) -> bool:
+def _confirmed(left: Optimizer, right: Optimizer, values: ParameterMap, scale: Expr, partly: bool) -> bool:
     """Whether numbers over the whole ranges agree, at least once, and never disagree."""
     trials = list(Trial.all(left, right, values))
+    if partly:
+        trials = [each for each in (Trial.at_defaults(left, right, values), *trials) if each.may_be(scale)]
     return any(trial.is_real for trial in trials) and all(trial.confirms(scale) for trial in trials)
 
 
-def _verdict(scale: Expr, values: ParameterMap) -> Verdict:
-    renamed = any(name != value for name, value in values.items())
+def _verdict(scale: Expr, renamed: bool) -> Verdict:
     if scale == 1:
         return Verdict.RENAMED if renamed else Verdict.IDENTICAL
     return Verdict.BOTH if renamed else Verdict.RESCALED

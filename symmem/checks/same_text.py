@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, Symbol
 
+from symmem.algebra.intervals import POSITIVE, Interval
 from symmem.algebra.results import Missing
 from symmem.checks.difference import RATE, STEPS, Part, Size, different_defaults
 from symmem.checks.same import Comparison, Verdict
@@ -44,7 +45,10 @@ def _claim(found: Comparison) -> str:
     if found.verdict is Verdict.IDENTICAL:
         return f"{first} and {second} are identical."
     if found.verdict is Verdict.DIFFERENT:
-        return f"{first} and {second} are different, with parameters of the same name equal."
+        told = found.difference
+        agree = told is not None and told.has_one_limit
+        beside = "; F and M after many steps agree" if agree else ""
+        return f"{first} and {second} are different, with parameters of the same name equal{beside}."
     if found.verdict is Verdict.SETTLED:
         return f"{first} and {second} are the same after many steps, and differ in the first ones."
     if found.verdict is Verdict.UNDECIDED:
@@ -53,7 +57,16 @@ def _claim(found: Comparison) -> str:
     if found.scale != 1:
         factor = _plain(found.scale)
         changes.insert(0, f"lr times ({factor})" if found.scale.is_Add else f"lr times {factor}")
-    return f"{first} is {second} with {', '.join(changes)}."
+    ranges = [_within(*each) for each in found.where]
+    listed = " and ".join([part for part in (", ".join(ranges[:-1]), *ranges[-1:]) if part])
+    where = f", where {listed}" if ranges else ""
+    return f"{first} is {second} with {', '.join(changes)}{where}."
+
+
+def _within(value: Expr, interval: Interval) -> str:
+    if interval == POSITIVE:
+        return f"{_plain(value)} > 0"
+    return f"{_plain(value)} lies in {interval}"
 
 
 def _equation(name: Symbol, value: Expr) -> str:

@@ -7,6 +7,7 @@ of a root with the sign that its range proves, and stays inside where none is pr
 
     sqrt(v/(1 - b)) - sqrt(v)/sqrt(1 - b)  ->  R_v/R_{1-b} - R_v/R_{1-b}  ->  0       for b in [0, 1)
     sqrt(c^2) - c  ->  R_{c^2} - c, not 0, for c in (-1, 1);  c - c = 0 for c in [0, 1)
+    sign((1 - b) v) - sign(v)  ->  s_v - s_v  ->  0    for b in [0, 1): the sign has the degree 0
 """
 
 from __future__ import annotations
@@ -30,20 +31,27 @@ from sympy import (
     together,
 )
 
+from symmem.algebra.atoms import STEP
+from symmem.algebra.heads import HEADS
 from symmem.algebra.intervals import Interval
-from symmem.algebra.signs import sign_of
+from symmem.algebra.signs import is_positive, sign_of
 
 
 @dataclass
 class Normal:
     """The generators of one comparison; expressions that are read with one Normal can be compared.
 
-    ``ranges`` are those of its symbols; one without a range may have either sign.
+    ``ranges`` are those of its symbols; one without a range may have either sign.  The symbols that have one from the
+    beginning are constants, with the step; others, that come later, are memories.
     """
 
     ranges: dict[Expr, Interval]
     generators: dict[object, Symbol] = field(default_factory=dict)
     roots: dict[Symbol, tuple[int, Expr]] = field(default_factory=dict)
+    constants: frozenset[Expr] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.constants = frozenset({*self.ranges, STEP})
 
     def is_zero(self, expression: Expr) -> bool:
         """Whether the expression is zero, as far as the relations of its roots tell."""
@@ -70,8 +78,27 @@ class Normal:
             return self._power(self.read(expression.base), expression.exp)
         if isinstance(expression, Abs):
             return self._root(self.read(expression.args[0]) ** 2, S.Half)
-        key = (expression.func, tuple(self._canonical(part) for part in expression.args))
-        return self._generator(key)
+        parts = tuple(self._canonical(part) for part in expression.args)
+        head = HEADS.of(expression)
+        if len(parts) == 1 and head is not None and head.degree is not None:
+            factor, rest = self._positive_factor(parts[0])
+            return factor**head.degree * self._generator((expression.func, (rest,)))
+        return self._generator((expression.func, parts))
+
+    def _positive_factor(self, part: Expr) -> tuple[Expr, Expr]:
+        """``(c, v)`` with ``part = c v`` and c > 0 the same at every step and every entry: f(c v) = c^degree f(v)."""
+        taken = S.One
+        for side, power in zip(fraction(part), (1, -1), strict=True):
+            content, factors = factor_list(side)
+            taken *= abs(content) ** power
+            for factor, multiplicity in factors:
+                written = self.written(factor)
+                if not written.free_symbols <= self.constants:
+                    continue
+                for signed in (factor, -factor):
+                    if is_positive(self.written(signed), self.ranges):
+                        taken *= signed ** (power * multiplicity)
+        return taken, together(part / taken).cancel()
 
     def written(self, read: Expr) -> Expr:
         """Generators replaced by what they stand for."""

@@ -29,7 +29,7 @@ Argument: TypeAlias = Any
 """An expression in the parameters, or a tuple of several, such as ``betas``: SymPy ships no types."""
 Option = bool | int | str
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
-_KEYS = ("name", "arguments", "options", "lr_factor", "departures", "idle_steps", "square", "none")
+_KEYS = ("name", "arguments", "options", "lr_factor", "departures", "idle_steps", "square", "none", "group")
 SQUARE = "for a matrix that is not square the program has a further factor, which is left to lr"
 MOST_IDLE = 100
 
@@ -42,7 +42,8 @@ class Implementation:
     ``departures`` say in words where the declaration differs; ``idle_steps`` is how many first steps the
     implementation makes without moving, so that its step ``n + idle_steps`` is the declaration's step n.  ``square``:
     the two are the same for square matrices alone, and differ by a constant factor for others.  The program's learning
-    rate is ``lr * lr_factor``.  ``none`` says why there is no program; then there is no name.
+    rate is ``lr * lr_factor``.  ``group``: what every parameter group has to say beside its tensors, for a program that
+    asks for it.  ``none`` says why there is no program; then there is no name.
     """
 
     name: str = ""
@@ -53,6 +54,7 @@ class Implementation:
     square: bool = False
     lr_factor: Argument = S.One
     none: str = ""
+    group: tuple[tuple[str, Option], ...] = ()
 
     @property
     def is_named(self) -> bool:
@@ -100,12 +102,13 @@ def read_implementation(given: object, parameters: frozenset[str]) -> Implementa
         found = Implementation(
             _text(given, "name"),
             tuple((str(key), _argument(key, value)) for key, value in _table(given, "arguments")),
-            tuple((str(key), _option(key, value)) for key, value in _table(given, "options")),
+            _options(given, "options"),
             tuple(_lines(given.get("departures", ()))),
             _count(given.get("idle_steps", 0)),
             _option("square", given.get("square", False)) is True,
             _factor(given.get("lr_factor", 1)),
             _text(given, "none"),
+            _options(given, "group"),
         )
         if found.is_named and not _PATH.fullmatch(found.name):
             raise DeclarationError(
@@ -145,6 +148,10 @@ def _text(given: Mapping[str, object], key: str) -> str:
     if isinstance(value, str):
         return value
     raise DeclarationError(f'{key}: {quote(value)} is not text; write {key} = "..."')
+
+
+def _options(given: Mapping[str, object], key: str) -> tuple[tuple[str, Option], ...]:
+    return tuple((str(name), _option(name, value)) for name, value in _table(given, key))
 
 
 def _option(key: object, value: object) -> Option:

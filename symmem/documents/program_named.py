@@ -13,19 +13,19 @@ def program_sentences(optimizer: Optimizer) -> tuple[str, ...]:
         return ()
     if not named.is_named:
         return (f"No program is named: {named.none}.",)
-    if named.said:
-        return tuple(f"Unlike {named.name}: {departure}." for departure in named.said)
     settings = _settings(named)
-    with_them = f" with {', '.join(settings)}" if settings else ""
+    called = f"{named.name} with {', '.join(settings)}" if settings else named.name
+    if named.said:
+        return tuple(f"Unlike {called}: {departure}." for departure in named.said)
     scheduled = " under this schedule" if optimizer.schedule is not None else ""
-    return (f"This is {named.name}{with_them}{scheduled}.",)
+    return (f"This is {called}{scheduled}.",)
 
 
 def _settings(named: Implementation) -> list[str]:
     """What is more than a parameter handed on: numbers, expressions and options."""
     arguments = [f"{key} = {_shown(value)}" for key, value in named.arguments if not _is_handed_on(value)]
     factor = [] if named.lr_factor == 1 else [f"lr times ({named.lr_factor})"]
-    return factor + arguments + [f"{key} = {value}" for key, value in named.options]
+    return factor + arguments + [f"{key} = {value}" for key, value in (*named.options, *named.group)]
 
 
 def _is_handed_on(argument: Argument) -> bool:

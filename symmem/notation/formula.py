@@ -182,6 +182,12 @@ class Total(Formula):
     body: Formula
 
 
+class TensorSum(Formula):
+    """The sum over the tensors of one number each."""
+
+    body: Formula
+
+
 class BigSum(Formula):
     """A sum over an index between two bounds, or a product."""
 
@@ -238,7 +244,7 @@ def is_open(formula: Formula) -> bool:
     """Whether a factor written behind the formula would be read as a part of it."""
     if isinstance(formula, Derivative):
         return is_bare(formula)
-    return isinstance(formula, (Gradient, Inner, Total, BigSum))
+    return isinstance(formula, (Gradient, Inner, Total, TensorSum, BigSum))
 
 
 def starts_with_digit(formula: Formula) -> bool:

@@ -31,6 +31,7 @@ from symmem.notation.formula import (
     Product,
     Root,
     Sum,
+    TensorSum,
     Total,
     Verbatim,
     is_bare,
@@ -132,6 +133,8 @@ class LatexPrinter(StatementPrinter):
                 index = symbol("i", 0.345)
                 head = row(big_sum(index, None, self.depth), SPACE)
                 return Cat((head, self.enclosed(self.doc(body)), below(index)))
+            case TensorSum(body):
+                return _applied(big_sum(words("tensors"), None, self.depth), self._closed(body))
             case Comparison(left, sign, right):
                 shown = relation(_COMPARISONS.get(sign, sign), 0.778, self.depth)
                 return Cat((self.doc(left), shown, self.doc(right)))
@@ -196,7 +199,7 @@ class LatexPrinter(StatementPrinter):
         items = []
         last = len(formula.terms) - 1
         for position, term in enumerate(formula.terms):
-            is_enclosed = isinstance(term.body, BigSum) and position < last
+            is_enclosed = isinstance(term.body, (BigSum, TensorSum)) and position < last
             body = self.enclosed(self.doc(term.body)) if is_enclosed else self._closed(term.body)
             sign = "-" if term.negative else "+"
             between = binary(sign, 0.778, self.depth)

@@ -40,6 +40,7 @@ from symmem.notation.formula import (
     Number,
     Potential,
     Power,
+    TensorSum,
     Total,
 )
 from symmem.notation.ordering import TermOrder
@@ -47,7 +48,7 @@ from symmem.notation.symbols import Functions
 from symmem.records import record
 
 HESSIAN = Function("D2L")
-_PLAIN_CALLS = (MEAN, MATMUL, TRANSPOSE, SUM_TENSORS)
+_PLAIN_CALLS = (MEAN, MATMUL, TRANSPOSE)
 
 
 @record(frozen=True)
@@ -100,8 +101,10 @@ class OperatorReader(ABC):
         if is_contraction(atom):
             scalars, slots = zip(*map(self._slot, atom.args), strict=True)
             return Mul(*scalars), Derivative("loss", contraction_order(atom), None, slots)
-        if atom.func in _PLAIN_CALLS or atom.func in (DOT, NUCLEAR):
+        if atom.func in _PLAIN_CALLS or atom.func in (DOT, NUCLEAR, SUM_TENSORS):
             return self._of_tensor(atom)
+        if _is_plain(atom):
+            return S.One, Call(atom.func.__name__, tuple(map(replace(self, plain=True).read, atom.args)))
         name, point, directions = opaque_parts(atom)
         labels = self._labels(atom)
         directions = directions[: len(directions) - len(labels)]
@@ -127,6 +130,9 @@ class OperatorReader(ABC):
             return S.One, Power(self.tensor_norm(atom), Number(2))
         if atom.func == NUCLEAR:
             return S.One, Norm(inside.read(atom.args[0]), (Atom("*"),))
+        if atom.func == SUM_TENSORS:
+            scalar, uniform = split_scalar(atom.args[0])
+            return scalar, TensorSum(inside.read(uniform))
         return S.One, Call(atom.func.__name__, tuple(map(inside.read, atom.args)))
 
     def tensor_norm(self, square: Expr) -> Formula:
@@ -183,3 +189,9 @@ class OperatorReader(ABC):
             return S.One, Total(inside.read(summand))
         factor, body = self._slot(vector)
         return scalar * factor, Total(body)
+
+
+def _is_plain(atom: AppliedUndef) -> bool:
+    """Whether no argument is a direction, as of ``max(x, y)``, which stands in a declaration that smooths it."""
+    head = HEADS.of(atom)
+    return head is not None and head.linear_from is None

@@ -28,6 +28,7 @@ from symmem.notation.formula import (
     Product,
     Root,
     Sum,
+    TensorSum,
     Total,
     Verbatim,
     contains,
@@ -117,6 +118,10 @@ class TextPrinter:
             case Total(body):
                 head, tail = ("Σᵢ (", ")ᵢ") if self.glyphs.unicode else ("sum_i (", ")_i")
                 return _around(head, self.doc(body), tail)
+            case TensorSum(body):
+                return Fill(
+                    (Item("", "", f"{self.glyphs.sum}_tensors"), Item(" ", "", self._closed(body))), hang=2
+                )
             case Comparison(left, sign, right):
                 shown = self.glyphs.comparisons.get(sign, sign)
                 return Cat((self.doc(left), f" {shown} ", self.doc(right)))
@@ -150,7 +155,7 @@ class TextPrinter:
     def _sum(self, formula: Sum) -> Doc:
         items = []
         for position, term in enumerate(formula.terms):
-            enclosed = isinstance(term.body, BigSum) and position < len(formula.terms) - 1
+            enclosed = isinstance(term.body, (BigSum, TensorSum)) and position < len(formula.terms) - 1
             body = _around("(", self.doc(term.body), ")") if enclosed else self._closed(term.body)
             sign = self.glyphs.minus if term.negative else "+"
             if position == 0 and term.negative:

@@ -72,7 +72,7 @@ def agreement(
     rates = [
         float(real(lr) * factor * literal.rate(max(step - idle, 0), DIGITS)) for step in range(steps + idle)
     ]
-    theirs = run(implementation.name, arguments, problem, rates)[idle:]
+    theirs = run(implementation.name, arguments, problem, rates, dict(implementation.group))[idle:]
     ours = literal.run(problem.start, lr, steps, DIGITS)
     worst, parting = 0.0, None
     for step, (left, right) in enumerate(zip(ours, theirs, strict=True)):

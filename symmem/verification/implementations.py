@@ -79,12 +79,18 @@ def _file(path: Path) -> Any:
     return module
 
 
-def run(path: str, arguments: Arguments, problem: Problem, rates: Sequence[float]) -> Points:
-    """theta_0, theta_1, ... of the program, in float64; ``rates`` has the learning rate of every step."""
+def run(
+    path: str, arguments: Arguments, problem: Problem, rates: Sequence[float], group: Arguments | None = None
+) -> Points:
+    """theta_0, theta_1, ... of the program, in float64; ``rates`` has the learning rate of every step.
+
+    ``group`` is what a class wants to hear of its parameter group.
+    """
     make = found(path)
-    runner = _run_class if isinstance(make, type) else _run_transformation
     try:
-        return runner(make, arguments, problem, rates)
+        if isinstance(make, type):
+            return _run_class(make, arguments, problem, rates, group or {})
+        return _run_transformation(make, arguments, problem, rates)
     except VerificationError:
         raise
     except Exception as error:  # a program refuses its arguments in its own way
@@ -96,7 +102,9 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:200]}"
 
 
-def _run_class(make: Any, arguments: Arguments, problem: Problem, rates: Sequence[float]) -> Points:
+def _run_class(
+    make: Any, arguments: Arguments, problem: Problem, rates: Sequence[float], group: Arguments
+) -> Points:
     """A class with the interface of ``torch.optim.Optimizer``; a schedule is that of its groups.
 
     One whose first argument is ``model`` gets a module that has these tensors.
@@ -109,11 +117,13 @@ def _run_class(make: Any, arguments: Arguments, problem: Problem, rates: Sequenc
     ]
     takes = next(iter(inspect.signature(make).parameters), "")
     given = torch.nn.ParameterList(tensors) if takes == "model" else tensors
+    if group:
+        given = [{"params": tensors, **group}]
     optimizer = make(given, lr=rates[0], **arguments)
     points = [flat]
     for rate in rates:
-        for group in optimizer.param_groups if len(set(rates)) > 1 else ():
-            group["lr"] = rate
+        for each in optimizer.param_groups if len(set(rates)) > 1 else ():
+            each["lr"] = rate
         for tensor, part in zip(tensors, _parts(problem.gradient(points[-1]), problem), strict=True):
             tensor.grad = torch.tensor(part, dtype=torch.float64).reshape(tensor.shape)
         optimizer.step()

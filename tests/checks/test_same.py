@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import output, run
-from sympy import Dummy, Symbol, sqrt, symbols
+from sympy import Dummy, Rational, Symbol, cancel, sqrt, symbols
 from truth import load
 
 from symmem.algebra.intervals import POSITIVE
@@ -12,9 +12,11 @@ from symmem.checks.difference import RATE, STEPS
 from symmem.checks.maps import candidates
 from symmem.checks.runs import Trial, parting
 from symmem.checks.same import Verdict, proved_scale, same
+from symmem.checks.same_text import same_text
 from symmem.checks.verify import dimension_of, literal_of
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
+from symmem.documents.columns import Style
 from symmem.verification import bruteforce
 from symmem.verification.literal import Literal
 from symmem.verification.losses import probe_point
@@ -23,9 +25,14 @@ from symmem.verification.vectors import Vector
 beta, share, mu_x, mu_y, nu = symbols("beta share mu_x mu_y nu")
 
 
-def own(phi: str, *momentum: tuple[str, str, str], **parameters: float) -> Optimizer:
+def own(phi: str, *momentum: tuple[str, str, str], **parameters: float | tuple[float, str]) -> Optimizer:
+    """Parameters by their defaults, or by these and their ranges."""
     variables = [{"g": g, "beta": decay, "b": b} for g, decay, b in momentum]
-    return Optimizer("own", phi, variables, {name: {"default": value} for name, value in parameters.items()})
+    table = {
+        name: {"default": value[0], "range": value[1]} if isinstance(value, tuple) else {"default": value}
+        for name, value in parameters.items()
+    }
+    return Optimizer("own", phi, variables, table)
 
 
 IDENTICAL = {
@@ -230,3 +237,123 @@ def test_the_witness_says_its_parameters() -> None:
     text = output("same", "nesterov", "heavyball")
     beta_of_the_run = same(load("nesterov"), load("heavyball")).difference.witness.values["beta"]
     assert f"beta = {float(beta_of_the_run)}." in " ".join(text.split())
+
+
+DEBIASED = "(1 - {0})/(1 - {0}**(n + 1))"
+RATIONAL = {
+    "triple momentum and QHM": (
+        load("triple-momentum"),
+        load("qhm"),
+        1 / (1 - beta),
+        {"nu": 1 - symbols("gamma") * (1 - beta) / beta},
+    ),
+    "QHM and triple momentum": (
+        load("qhm"),
+        load("triple-momentum"),
+        1 - beta,
+        {"gamma": beta * (1 - nu) / (1 - beta)},
+    ),
+    "AccSGD and QHM": (
+        load("accsgd"),
+        load("qhm"),
+        symbols("c") * (symbols("xi") + 1) / (symbols("c") + 1),
+        {
+            "nu": (symbols("c") * symbols("xi") - 1) / (symbols("c") * (symbols("xi") + 1)),
+            "beta": (symbols("kappa") - symbols("c") ** 2 * symbols("xi"))
+            / (symbols("kappa") + symbols("c") * symbols("xi")),
+        },
+    ),
+    "a gradient added to Adam and QHAdam": (
+        own(
+            "(m1 + alpha*m3)/(sqrt(m2) + eps)",
+            ("grad", "beta1", DEBIASED.format("beta1")),
+            ("grad**2", "beta2", DEBIASED.format("beta2")),
+            ("grad", "0", "1"),
+            beta1=(0.9, "[0, 1)"),
+            beta2=(0.99, "[0, 1)"),
+            alpha=(0.5, "[0, inf)"),
+            eps=(1e-8, "(0, inf)"),
+        ),
+        load("qhadam"),
+        1 + symbols("alpha"),
+        {"nu1": 1 / (1 + symbols("alpha")), "nu2": 1},
+    ),
+    "a root with a factor": (
+        own(
+            "(m1 + a*m2)/sqrt((m1 + a*m2)**2 + eps)",
+            ("grad", "beta", "1 - beta"),
+            ("grad", "0", "1"),
+            beta=(0.9, "(0, 1)"),
+            a=(0.5, "[0, inf)"),
+            eps=(1e-6, "(0, inf)"),
+        ),
+        load("lion"),
+        1,
+        {
+            "beta1": beta / (1 + symbols("a")),
+            "beta2": beta,
+            "eps": symbols("eps") / (1 + symbols("a")) ** 2,
+            "weight_decay": 0,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RATIONAL)
+def test_parameters_are_solved_for(name: str) -> None:
+    """The parameters of one as rational functions of the other's: equal in numbers, on runs of twenty steps."""
+    first, second, scale, values = RATIONAL[name]
+    found = same(first, second)
+    assert (found.verdict, found.swapped) == (Verdict.RENAMED if scale == 1 else Verdict.BOTH, False)
+    assert cancel(found.scale - scale) == 0
+    assert {key.name for key, _ in found.values} == set(values)
+    for key, value in found.values:
+        assert cancel(value - values[key.name]) == 0
+    numbers = first.defaults
+    put = {Symbol(key): value for key, value in numbers.items()}
+    theirs = {key.name: value.xreplace(put) for key, value in found.values}
+    theirs = {each.name: theirs.get(each.name, numbers.get(each.name)) for each in second.parameters}
+    start, rate = probe_point(dimension_of(None)), Rational(1, 100)
+    left = literal_of(first, numbers, None).run(start, rate, 20, 40)
+    right = literal_of(second, theirs, None).run(start, rate * found.scale.xreplace(put), 20, 40)
+    for ours, other in zip(left, right, strict=True):
+        assert max(abs(x - y) for x, y in zip(ours, other, strict=True)) < 1e-25
+
+
+def test_where_a_solved_parameter_is_in_its_range() -> None:
+    """1 - gamma (1 - beta)/beta is below 0 for a large gamma; 1 - share is always a decay."""
+    (condition,) = same(load("triple-momentum"), load("qhm")).where
+    assert condition == (nu, load("qhm").parameters[0].range)
+    assert same(load("error-feedback"), load("ema-momentum")).where == ()
+    text = " ".join(output("same", "triple-momentum", "qhm").split())
+    assert "where nu lies in [0, 1]." in text
+
+
+def test_what_is_not_the_same_for_any_parameters() -> None:
+    """Two decays are not one, and a gradient of one step ago is no average."""
+    for pair in (("aggmo", "qhm"), ("optimistic-gd", "qhm"), ("pnm", "nesterov")):
+        assert same(load(pair[0]), load(pair[1])).verdict is Verdict.DIFFERENT
+
+
+def test_a_positive_factor_inside_a_function_without_size() -> None:
+    """sign and newton_schulz are of degree 0: a sum is as good as an average, and a negative factor is not."""
+    total = own("sign(m1)", ("grad", "beta", "1"), beta=(0.9, "[0, 1)"))
+    assert same(total, load("signum-exact")).verdict is Verdict.IDENTICAL
+    muon = own("newton_schulz(m1 + m2)", ("grad", "beta", "beta"), ("grad", "0", "1"), beta=(0.9, "[0, 1)"))
+    found = same(muon, load("muon-torch"))
+    assert {key.name: value for key, value in found.values} == {"weight_decay": 0}
+    flipped = own("sign(m1)", ("grad", "beta", "beta - 1"), beta=(0.9, "[0, 1)"))
+    assert same(flipped, load("signum-exact")).verdict is Verdict.DIFFERENT
+
+
+def test_what_fades_is_left_out_after_many_steps() -> None:
+    """The rectification of RAdam tends to 1 and its plain momentum is left: F and M of the limit are Adam's."""
+    found = same(load("radam"), load("adam-torch"))
+    assert found.verdict is Verdict.SETTLED
+    assert found.difference.has_one_limit
+
+
+def test_equal_limits_of_different_optimizers_are_said() -> None:
+    adam, signum = load("adam").with_values(beta1=0.5, beta2=0.5), load("signum").with_values(beta=0.5)
+    text = same_text(same(adam, signum), Style())
+    assert "F and M after many steps agree" in " ".join(text.split())

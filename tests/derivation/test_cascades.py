@@ -265,7 +265,7 @@ def test_a_memory_that_phi_sees_together_with_another_is_not_merged_away_where_i
 def test_closed_where_gains_are_constant() -> None:
     """Adan, AdaBelief and a delay have no sum left; what reads values that depend on the step keeps one."""
     zoo = [load(name) for name in ZOO if method_of(load(name)).is_settled]
-    assert {optimizer.name for optimizer in zoo} == {"adan", "grokfast-adamw", "optimistic-adam"}
+    assert {optimizer.name for optimizer in zoo} == {"adan", "adashift", "grokfast-adamw", "optimistic-adam"}
     for optimizer in (adan(), adabelief(), delayed(), optimistic(), pid(), *zoo):
         derivation = derive(optimizer)
         assert not derivation.M.has(Sum)

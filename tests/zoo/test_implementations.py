@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import pytest
+import pytorch_optimizer
+import torch
+from pytorch_optimizer.optimizer.muon import adamuon
 from truth import EVERY, load
 
 from symmem.declaration.optimizer import Optimizer
@@ -14,8 +17,10 @@ from symmem.verification.problem import SQUARES, Problem, matrix_problem
 from symmem.verification.values import felt_values
 
 LOOSER = {
+    "adamuon": 5e-3,  # pytorch_optimizer runs the Newton-Schulz iteration in bfloat16: widened below
     "adam-mini": 1e-7,  # pytorch_optimizer keeps its averages in float32
-    "muon-torch": 5e-3,  # PyTorch runs the Newton-Schulz iteration in bfloat16
+    "moonlight": 5e-3,  # PyTorch runs the Newton-Schulz iteration in bfloat16: widened below
+    "muon-torch": 5e-3,  # the same
     "nadam-torch": 1e-9,  # PyTorch keeps the product of the decays in float32
     "nadamw-torch": 1e-9,  # the same
     "qhadam": 1e-7,  # pytorch_optimizer keeps the sums of the weights in float32
@@ -97,6 +102,31 @@ def test_a_program_gets_the_rate_of_every_step(path: str) -> None:
     for rate, here, there in zip(rates, points, points[1:], strict=False):
         moves = [x - y for x, y in zip(here, there, strict=True)]
         assert moves == pytest.approx([rate * g for g in ground.gradient(here)], rel=1e-10)
+
+
+@pytest.mark.parametrize("name", ["muon-torch", "moonlight", "adamuon"])
+def test_programs_that_round_to_bfloat16_agree_in_float64(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same programs, their Newton-Schulz iteration kept in float64: what was apart is rounding."""
+    wide = partial(adamuon.zero_power_via_newton_schulz_5, dtype=torch.float64)
+    monkeypatch.setattr(torch.Tensor, "bfloat16", torch.Tensor.double)
+    monkeypatch.setattr(adamuon, "zero_power_via_newton_schulz_5", wide)
+    optimizer = load(name)
+    ground = problem(optimizer.implementation.square)
+    found = agreement(optimizer, optimizer.implementation, ground, felt_values(optimizer))
+    assert found.holds, found
+
+
+class EntrywiseAdaShift(pytorch_optimizer.AdaShift):
+    """The second moment of every entry by itself: an option that is no number and no text."""
+
+    def __init__(self, params: object, **options: object) -> None:
+        super().__init__(params, reduce_func=None, **options)
+
+
+def test_adashift_is_the_program_but_for_its_departure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pytorch_optimizer, "AdaShift", EntrywiseAdaShift)
+    found = run("adashift", felt=True)
+    assert found.holds, found
 
 
 def test_a_changed_declaration_is_seen() -> None:

@@ -42,6 +42,7 @@ class Question:
 
     @classmethod
     def of(cls, first: Optimizer, second: Optimizer) -> Question:
+        """With a new unknown for every parameter of the second."""
         return cls(first, second, {Symbol(each.name): Dummy(each.name) for each in second.parameters})
 
     @property

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from symmem.declaration.catalogue import names, text_of
+from symmem.declaration.left_out import left_out
 from symmem.declaration.names import suggestion
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.toml import read_toml
@@ -43,6 +44,9 @@ def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     looks_like_path = "/" in name_or_path or os.sep in name_or_path or name_or_path.endswith(".toml")
     if looks_like_path or _exists(name_or_path):
         return _read_file(Path(name_or_path))
+    reason = left_out(name_or_path)
+    if reason is not None:
+        raise DeclarationError(f"{quote(name_or_path)} is not in the zoo: {reason}")
     hint = suggestion(name_or_path, names()) or "; see symmem list"
     raise DeclarationError(f"{quote(name_or_path)} is neither in the zoo nor a file{hint}")
 

@@ -114,7 +114,12 @@ def _check_functions(optimizer: Optimizer, field: str, expression: Expr) -> None
     for atom in sorted(expression.atoms(AppliedUndef), key=str):
         name = atom.func.__name__
         if name in ("grad", "theta") or MOMENTUM_NAME.fullmatch(name):
-            raise DeclarationError(f"{name} is a vector, not a function; write {name} without an argument")
+            elsewhere = "; a gradient at another point (SAM, extragradient) is not in the language" * (
+                name == "grad"
+            )
+            raise DeclarationError(
+                f"{name} is a vector, not a function; write {name} without an argument{elsewhere}"
+            )
         if name in ONLY_SMOOTHED and name not in known:
             if not any(each.function == name for each in optimizer.smooth):
                 raise DeclarationError(f"{name} {hints.CALLS[name]}")

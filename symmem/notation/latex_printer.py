@@ -71,8 +71,7 @@ _OPERATORS = frozenset(
     ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "arcsin", "arccos", "arctan")
 )
 _COMPARISONS = {"<=": r"\leq", ">=": r"\geq"}
-_COMMA = symbol(",", 0.445)
-_HALF, _INVERSE = above(symbol("1/2", 1.5)), above(symbol("-1", 1.278))
+_COMMA, _HALF, _INVERSE = symbol(",", 0.445), above(symbol("1/2", 1.5)), above(symbol("-1", 1.278))
 
 
 class LatexPrinter(StatementPrinter):

@@ -9,6 +9,7 @@ import pytest
 from sympy import Expr, Function, Integer, Rational, Symbol, sqrt
 
 from symmem.declaration.catalogue import FAMILIES, FIRST, ZooEntry, entries, names, text_of
+from symmem.declaration.left_out import LEFT_OUT
 from symmem.declaration.loading import load, source_text
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.errors import DeclarationError
@@ -172,3 +173,16 @@ def test_a_declaration_means_the_recursion() -> None:
     assert iterates(load("heavyball").with_values({"beta": "0.5"}), 4) == heavy
     assert iterates(load("ema-momentum-debiased").with_values({"beta": "0.5"}), 1) == iterates(load("gd"), 1)
     assert iterates(load("nesterov").with_values({"beta": 0}), 4) == iterates(load("gd"), 4)
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_people_ask_for_is_refused_with_a_reason(name: str) -> None:
+    """Not in the zoo, and what comes near is."""
+    assert name not in names()
+    assert set(LEFT_OUT[name].near) <= set(names())
+    with pytest.raises(DeclarationError) as error:
+        load(name.upper().replace("-", "_"))
+    said = str(error.value)
+    assert "\n" not in said
+    assert LEFT_OUT[name].why in said
+    assert all(near in said for near in LEFT_OUT[name].near)

@@ -1,0 +1,93 @@
+"""Optimizers that people ask for and that are not in the zoo: why, and what comes near.
+
+A reason continues the sentence "NAME is not in the zoo: ".  Each is one of the limits of the language: a memory has to
+fade, its state may not depend on the learning rate, an update is one function of gradients at the iterates, and that
+function is smooth and no 0/0 where the past is constant (mathematics.md sections 2 and 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from symmem.records import record
+
+
+@record(frozen=True)
+class LeftOut:
+    """Why, and names of the zoo that come near."""
+
+    why: str
+    near: tuple[str, ...] = ()
+
+
+_SUM = "it divides by a sum over all steps, a memory that does not fade"
+_MAX = "it keeps a running maximum, a memory that does not fade"
+_GROWS = "it estimates its own step size by sums that grow with the run, a memory that does not fade"
+_ALL_STEPS = "it averages over all steps, with weights like 1/(n + 1): a memory that does not fade"
+_OWN_RATE = "its state depends on the learning rate, and so is no sum over past gradients"
+_OTHER_POINT = "it takes gradients at other points than the iterates, one step inside another"
+_INNER_LOOP = "it makes several steps in one, and memory of the inner steps is thrown away at the outer ones"
+_HESSIAN = "it remembers the diagonal of the Hessian, and a g knows gradients alone"
+_ZERO = "on a constant past its update is 0/0, so that the expansion has nothing to start from"
+_ROWS = "it takes means over rows and columns, which the language does not have"
+_DATA = "what it remembers is cut or projected anew as the data say, by no fixed function of the past"
+_CONSTRAINT = "it projects the step, or theta itself, on a sphere, and theta - h Phi does not stay there"
+_FEEDS = "its state feeds on itself, and so is no sum over past gradients"
+_MASK = (
+    "its mask leaves what has the sign of the gradient, which is all of it where memory is a small correction"
+)
+
+LEFT_OUT: Mapping[str, LeftOut] = MappingProxyType(
+    {
+        **dict.fromkeys(("adagrad", "madgrad", "ftrl", "sm3", "kate"), LeftOut(_SUM, ("rmsprop", "adam"))),
+        **dict.fromkeys(("shampoo", "distributed-shampoo", "adago"), LeftOut(_SUM, ("shampoo-ema", "muon"))),
+        **dict.fromkeys(("amsgrad", "adamax"), LeftOut(_MAX, ("adam",))),
+        **dict.fromkeys(
+            ("prodigy", "d-adaptation", "dadaptation", "dog", "mechanic", "momo", "cocob"),
+            LeftOut(_GROWS, ("adamw", "sgdw")),
+        ),
+        **dict.fromkeys(
+            ("schedule-free", "schedulefree", "schedule-free-sgd", "schedule-free-adamw"),
+            LeftOut(_ALL_STEPS, ("gpa", "simplified-ademamix")),
+        ),
+        "adafactor": LeftOut(f"{_ALL_STEPS}, and {_ROWS.removeprefix('it ')}", ("rmsprop", "adam-mini")),
+        **dict.fromkeys(("came", "racs", "conda", "normuon"), LeftOut(_ROWS, ("adam-mini", "adamuon"))),
+        "lookahead": LeftOut(_OWN_RATE, ("gpa",)),
+        "adadelta": LeftOut(_OWN_RATE, ("rmsprop",)),
+        "adabound": LeftOut(
+            "its bounds are step sizes, not in units of the learning rate", ("adam", "sgd-l2")
+        ),
+        **dict.fromkeys(("sam", "usam", "asam", "gsam", "extragradient"), LeftOut(_OTHER_POINT, ("gd",))),
+        **dict.fromkeys(("local-sgd", "fedavg", "diloco"), LeftOut(_INNER_LOOP, ("gpa",))),
+        **dict.fromkeys(("adahessian", "sophia", "sophia-h", "sophia-g"), LeftOut(_HESSIAN, ("adam",))),
+        **dict.fromkeys(("soap", "splus"), LeftOut(_ZERO, ("shampoo-ema", "spectral-descent"))),
+        "focus": LeftOut(
+            "it takes the sign of theta minus its average, which is 0 on a constant past", ("signum",)
+        ),
+        "m-svag": LeftOut(
+            "it weights by the variance m2 - m1**2, which is 0 on a constant past", ("rmsprop-centred",)
+        ),
+        **dict.fromkeys(("yogi", "ano", "adai", "psgd", "kron"), LeftOut(_FEEDS, ("adam", "shampoo-ema"))),
+        **dict.fromkeys(
+            ("galore", "fira", "apollo", "alice", "dion", "spam", "stable-spam"),
+            LeftOut(_DATA, ("adamw", "muon")),
+        ),
+        **dict.fromkeys(("adamp", "nero", "fromage", "hyperball"), LeftOut(_CONSTRAINT, ("lamb", "ngd"))),
+        "gravity": LeftOut(
+            "it divides by the largest entry of a tensor, which has a kink wherever two are equal", ("ngd",)
+        ),
+        **dict.fromkeys(("cautious-adamw", "c-adamw"), LeftOut(_MASK, ("adamw",))),
+        **dict.fromkeys(("cautious-lion", "c-lion"), LeftOut(_MASK, ("lion",))),
+        **dict.fromkeys(("sgd", "sgdm", "momentum"), LeftOut("it goes by other names", ("gd", "heavyball"))),
+        "nag": LeftOut("it goes by another name", ("nesterov",)),
+    }
+)
+
+
+def left_out(name: str) -> str | None:
+    """The sentence for a name that people ask for; None for any other."""
+    found = LEFT_OUT.get(name.lower().replace("_", "-"))
+    if found is None:
+        return None
+    return f"{found.why}; near it {'is' if len(found.near) == 1 else 'are'} {' and '.join(found.near)}"

@@ -12,14 +12,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from sympy import Expr, Integer, S
+from sympy import Expr, Integer, S, Symbol
 
-from symmem.algebra.atoms import LR, PAST, STEP, Kind, kind
+from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind, kind
+from symmem.algebra.directional import slope_in
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Advice, Missing, Sentence
-from symmem.algebra.symbols import BATCHES
+from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.epoch import Epoch, epoch
-from symmem.derivation.frozen_noise import frozen_noise
+from symmem.derivation.frozen_noise import curvatures, frozen_noise
 from symmem.derivation.gains import unsettled
 from symmem.derivation.history import sum_scalar
 from symmem.derivation.minibatch import memory_noise, variance_gradient
@@ -56,6 +57,8 @@ class MeanOverBatches:
     memory: Expr
     pairs: PairCounts | None
     epoch: Epoch | None
+    held: tuple[tuple[Symbol, Expr], ...] = ()
+    """The mean of what a memory of squares holds: ``(m_l, g_l + g_l'' V/2)``."""
 
 
 @lru_cache(maxsize=64)
@@ -80,7 +83,19 @@ def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatc
         return _linear(one, sampling, pairs)
     past: NoisyPast = StepPast(one, sampling, at) if isinstance(at, int) else SettledPast(one, sampling)
     frozen = frozen_noise(one, past.gains, past.pair)
-    return MeanOverBatches(sampling, frozen, LR * memory_noise(past), None, None)
+    return MeanOverBatches(
+        sampling, frozen, LR * memory_noise(past), None, None, () if isinstance(at, int) else _held(method)
+    )
+
+
+def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
+    pairs = zip(method.channels, curvatures(method), strict=True)
+    squares = [(channel, curve) for channel, curve in pairs if curve != 0 and slope_in(curve, GRAD) == 0]
+    return tuple(
+        (channel.symbol, channel.g + curve * VARIANCE / 2)
+        for channel, curve in squares
+        if channel.kernel.has_memory
+    )
 
 
 def _linear(method: Method, sampling: Sampling, pairs: PairCounts | Missing) -> MeanOverBatches | Missing:

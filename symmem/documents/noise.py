@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import total
@@ -80,7 +80,15 @@ def _mean_section(noise: MeanOverBatches, *, settled: bool) -> Section:
         *averages(noise),
         *((left_out,) if noise.frozen != 0 else ()),
     )
-    return Section("Mini-batches", lead, equations(*rows), notes)
+    return Section("Mini-batches", lead, equations(*rows), (*notes, *(_turns(*each) for each in noise.held)))
+
+
+def _turns(channel: Symbol, mean: Expr) -> Prose:
+    """Where the effect of a long memory of squares turns: at any size of the noise (mathematics.md section 7)."""
+    return (
+        channel, " holds ", mean, " in the mean. Where this memory is long, what it does to the update has the sign of "
+        "the change of that along the step: it turns at the batch size at which that stands still.",
+    )  # fmt: skip
 
 
 def _counts(which: str) -> Formula:

@@ -7,10 +7,14 @@ from symmem.documents.spelling import Spelling
 from symmem.notation.formula import Formula
 from symmem.notation.latex import lines, piece
 from symmem.notation.latex_symbols import LatexSpeller
+from symmem.notation.layout import Line
 from symmem.notation.macros import Macros
 from symmem.notation.piece import Piece
 from symmem.notation.writable import Writable
 from symmem.records import record
+
+_SCRIPT = 0.75
+"""How wide a formula is in the size of scripts; spaces around its signs are none there."""
 
 
 @record(frozen=True)
@@ -41,7 +45,30 @@ class LatexSpelling(Spelling):
         start: float = 0,
         theta: Formula | None = None,
         arguments: bool = False,
+        shrinks: bool = False,
     ) -> tuple[str, ...]:
-        """LaTeX in lines of at most ``ems``; ``start`` is taken on the first; ``arguments``: the loss at theta."""
+        """LaTeX in lines of at most ``ems``; ``start`` is taken on the first; ``arguments``: the loss at theta.
+
+        A line that cannot be broken, such as a fraction that is wider than the page, stays as it is, or ``shrinks``.
+        """
         speller = LatexSpeller(self.names, self.functions, arguments, self.macros, theta)
-        return tuple(line.source for line in lines(written, speller, ems, start))
+        found = lines(written, speller, ems, start)
+        starts = (start, *(0.0 for _ in found[1:]))
+        return tuple(
+            _shrunk(line, ems - before) if shrinks else line.source
+            for line, before in zip(found, starts, strict=True)
+        )
+
+    def fits(self, written: Writable, ems: float, *, start: float = 0, arguments: bool = False) -> bool:
+        """Whether it can be broken into lines of at most ``ems``."""
+        speller = LatexSpeller(self.names, self.functions, arguments, self.macros)
+        first, *others = lines(written, speller, ems, start)
+        return start + first.size <= ems and all(line.size <= ems for line in others)
+
+
+def _shrunk(line: Line, ems: float) -> str:
+    """The line in the largest of the sizes of scripts in which it fits; most lines fit as they are."""
+    if line.size <= ems:
+        return line.source
+    size = r"\scriptstyle" if _SCRIPT * line.size <= ems else r"\scriptscriptstyle"
+    return rf"{size} {line.source}"

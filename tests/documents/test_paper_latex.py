@@ -132,6 +132,7 @@ class Truth:
                 d.modified_loss.preconditioner, a[0] if a else w.theta
             ),
             r"\maploss": lambda w, *_: self.number(d.gradient_map_loss.potential, w.theta),
+            r"\age": lambda w, *_: self.number(d.gradient_map_loss.map.lag, w.theta),
             r"\mappot": lambda w, *_: self.number(d.gradient_map_loss.map.primitive, w.theta),
             "gradient of modloss": self.modified_gradient,
             "sensitivity": self.sensitivity,

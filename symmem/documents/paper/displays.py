@@ -25,6 +25,8 @@ from symmem.records import record
 
 NUMBER = 3.2
 """The room for the number of an equation, in ems."""
+WIDEST_IN_TEXT = 0.6
+"""The share of a line that a formula in the text may take."""
 WIDEST_LEFT = 9.0
 """A left-hand side that is wider stands on a line of its own."""
 
@@ -68,21 +70,30 @@ class Writer:
 
     def sentence(self, prose: Prose) -> str:
         """Words escaped, mathematics between dollars."""
-        return "".join(typeset(part) if isinstance(part, str) else f"${self.inline(part)}$" for part in prose)
+        return "".join(typeset(part) if isinstance(part, str) else self.in_text(part) for part in prose)
+
+    def in_text(self, written: Writable) -> str:
+        """A formula between dollars; displayed, and broken, where no line of text could take it."""
+        inline = self.piece(written)
+        if inline.width <= self.width * WIDEST_IN_TEXT:
+            return f"${inline.text}$"
+        lines = self.spelling.lines(_readable(written), self.width - 2, shrinks=True)
+        return "\n\\begin{align*}\n  & " + " \\\\\n  &".join(lines) + "\n\\end{align*}\n"
 
     def lines(self, row: Row, right: Writable, ems: float) -> tuple[str, ...]:
         """The right-hand side of a row, broken to the width."""
         return self.spelling.lines(
-            _readable(right), ems, start=EQUALS, theta=row.theta, arguments=row.arguments
+            _readable(right), ems, start=EQUALS, theta=row.theta, arguments=row.arguments, shrinks=True
         )
 
     def display(self, rows: Sequence[Row], end: str = ".") -> str:
         """The rows in one ``align``, with a comma behind each and ``end`` behind the last."""
         lefts = [self.piece(row.left) for row in rows]
         widest = max(left.width for left in lefts)
-        hanging = widest > WIDEST_LEFT
         numbered = any(row.label for row in rows)
-        room = self.width - (1 if hanging else widest) - (NUMBER if numbered else 0)
+        whole = self.width - (NUMBER if numbered else 0)
+        hanging = widest > WIDEST_LEFT or not all(self._fits(row, whole - widest) for row in rows)
+        room = whole - (1 if hanging else widest)
         lines: list[str] = []
         for position, (left, row) in enumerate(zip(lefts, rows, strict=True)):
             written = self._row(left.text, row, room, hanging)
@@ -93,6 +104,10 @@ class Writer:
         name = "align" if numbered else "align*"
         body = " \\\\\n  ".join(lines)
         return f"\\begin{{{name}}}\n  {body}\n\\end{{{name}}}"
+
+    def _fits(self, row: Row, room: float) -> bool:
+        rights = map(_readable, row.rights)
+        return all(self.spelling.fits(r, room, start=EQUALS, arguments=row.arguments) for r in rights)
 
     def _row(self, left: str, row: Row, room: float, hanging: bool) -> list[str]:
         lines: list[str] = []

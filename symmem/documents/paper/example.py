@@ -37,10 +37,10 @@ def example(optimizer: Optimizer, writer: Writer) -> str:
     """Phi and the momentum variables, as the paper writes its examples."""
     momenta = [Indexed(Letter("m"), Number(k)) for k in range(1, len(optimizer.momentum) + 1)]
     settled = [AtStep(momentum, _NEXT) for momentum in momenta]
-    update = Applied(Letter("Phi"), _shortened(settled))
+    update = Applied(Letter("Phi"), _shortened(settled, writer))
     rows = [
         Row(Iterate(_NEXT), (difference(Iterate(N), times(front(optimizer), update)),)),
-        Row(Applied(Letter("Phi"), _shortened(momenta)), (optimizer.phi,)),
+        Row(Applied(Letter("Phi"), _shortened(momenta, writer)), (optimizer.phi,)),
     ]
     if optimizer.schedule is not None:
         rows.insert(1, Row(rate(N), (optimizer.schedule,)))
@@ -50,9 +50,10 @@ def example(optimizer: Optimizer, writer: Writer) -> str:
     return writer.display(rows)
 
 
-def _shortened(formulas: Sequence[Formula]) -> tuple[Formula, ...]:
-    """Of many formulas, the first and the last."""
-    if len(formulas) <= MOST_ARGUMENTS:
+def _shortened(formulas: Sequence[Formula], writer: Writer) -> tuple[Formula, ...]:
+    """Of many formulas, or of more than half a line of them, the first and the last."""
+    wide = sum(writer.piece(formula).width for formula in formulas) > writer.width / 2
+    if len(formulas) <= MOST_ARGUMENTS and not wide:
         return tuple(formulas)
     return formulas[0], Letter("dots"), formulas[-1]
 
@@ -84,7 +85,13 @@ def functions(optimizer: Optimizer) -> list[dict[str, str]]:
 def remarks(optimizer: Optimizer) -> list[str]:
     """Which program this is, and where it departs from it; nothing where none is named."""
     named = optimizer.implementation
-    return [typeset(s) for s in program_sentences(optimizer)] if named is not None and named.is_named else []
+    sentences = program_sentences(optimizer) if named is not None and named.is_named else ()
+    return [" ".join(map(_breakable, sentence.split())) for sentence in sentences]
+
+
+def _breakable(word: str) -> str:
+    """The dotted name of a program may be broken behind its dots."""
+    return r".\allowbreak{}".join(map(typeset, word[:-1].split("."))) + typeset(word[-1:])
 
 
 def update(optimizer: Optimizer, writer: Writer) -> str:
@@ -99,9 +106,15 @@ def update(optimizer: Optimizer, writer: Writer) -> str:
 
 
 def table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:
-    """The cells of the table: number, g, beta, b; a cell that is too wide is broken into lines."""
+    """The cells of the table: number, g, beta, b; a cell that is too wide is broken into lines.
+
+    Nothing where a broken cell would still be too wide: the display of the example has the same in full.
+    """
     share = writer.width / 2 - 5
     rows = []
+    cells_of = [part for v in optimizer.momentum for part in (v.g, remembered(v), v.b)]
+    if max(writer.piece(part).width for part in cells_of) > 2 * share:
+        return []
     for position, variable in enumerate(optimizer.momentum, start=1):
         cells = [str(position)]
         for part in (variable.g, remembered(variable), variable.b):

@@ -31,6 +31,7 @@ from symmem.notation.statement import (
     times,
 )
 
+_AGE = Letter("mean age")
 _LOSS, _PSI = Letter("map loss"), Letter("Psi")
 
 
@@ -59,7 +60,7 @@ def gradient_map(
         "display": writer.display(rows),
         "geometric": isinstance(kernel, Geometric),
         "factor": writer.inline(kernel.decay) if isinstance(kernel, Geometric) else "",
-        "lag": writer.inline(found.map.lag),
+        "lag": writer.display([Row(_AGE, (found.map.lag,))]),
         "decay": writer.inline(found.map.decay),
         "channel": writer.inline(found.map.channel),
         "gain": writer.inline(found.map.gain),

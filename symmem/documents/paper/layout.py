@@ -10,7 +10,7 @@ from symmem.notation.latex import TEXT_WIDTH
 from symmem.records import record
 
 _POINTS_AN_EM = 10.0
-_SAFETY = 0.3
+_SAFETY = 0.5
 """Ems that a line stays below its width: the model of widths is that of Computer Modern."""
 _NARROWEST, _WIDEST = 200.0, 2000.0
 _TWO_COLUMNS_BELOW = 300.0

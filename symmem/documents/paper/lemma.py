@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from sympy import Expr, Symbol
 
+from symmem.algebra.atoms import LR
 from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.steps import Steps
 from symmem.documents.account import Account
 from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_step
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.histories import definitions, naming_histories
+from symmem.documents.parts import Lemma
 from symmem.documents.scheduled import front
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.shorthands import VARIABLE, Shorthand, abbreviated
@@ -17,6 +21,8 @@ from symmem.notation.statement import THETA, Applied, AtStep, Indexed, Letter, N
 from symmem.records import record
 
 F, M = AtStep(Letter("F"), N), AtStep(Letter("M"), N)
+MOST_LINES = 6
+"""A correction that takes more lines is written by the sums over the history."""
 Letters = Sequence[tuple[str, str]]
 """Pairs (name, LaTeX): the letters that are free for short-hands."""
 
@@ -30,6 +36,8 @@ class Short:
     is_series: bool
     """Whether the corrections are the coefficients F_1, F_2, and not M itself."""
     shorthands: tuple[Shorthand, ...]
+    steps: Steps | None = None
+    """Those whose sums S_1, S_2, ... stand in the correction, where it is written by them."""
 
 
 def shortened(
@@ -40,8 +48,15 @@ def shortened(
     assert found is not None, "a paper is written from an account with its PARTS"
     taken = " ".join(account.optimizer.symbols.values())
     free = [letter for letter, definition in letters if definition not in taken]
-    long = found.coefficients or (found.M,)
-    short, shorthands = abbreviated(long, free, lambda part: writer.piece(part).width)
+    short, shorthands = abbreviated(
+        found.coefficients or (found.M,), free, lambda part: writer.piece(part).width
+    )
+    by_sums = _by_sums(found, short, shorthands, writer)
+    if by_sums:
+        naming = naming_histories(found.steps, writer)
+        short, shorthands = abbreviated(
+            (LR * found.steps.assembled,), free, lambda part: naming.piece(part).width
+        )
     table: dict[Symbol, Symbol] = {}
     renamed: list[Shorthand] = []
     fresh = iter(free)
@@ -51,7 +66,24 @@ def shortened(
         table |= {old: new for (_, old), (_, new) in zip(each.uses, uses, strict=True)}
         renamed.append(Shorthand(letter, each.template, uses))
     corrections = tuple(expression.xreplace(table) for expression in short)
-    return Short(found.F, corrections, bool(found.coefficients), tuple(renamed))
+    held = found.steps if by_sums else None
+    return Short(found.F, corrections, bool(found.coefficients), tuple(renamed), held)
+
+
+def _by_sums(
+    found: Lemma, short: tuple[Expr, ...], shorthands: tuple[Shorthand, ...], writer: Writer
+) -> bool:
+    """Whether M is longer than a person reads, and shorter by the sums over the history."""
+    held = found.steps
+    if found.coefficients or not held.histories or held.is_written_out:
+        return False
+    lines = _height(_abbreviating(writer, shorthands), short[0])
+    return lines > MOST_LINES and _height(naming_histories(held, writer), LR * held.assembled) < lines
+
+
+def _height(writer: Writer, value: Expr) -> int:
+    """The lines of a correction."""
+    return len(writer.lines(Row(Applied(M, (THETA,)), (value,)), value, writer.width - 7))
 
 
 def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
@@ -69,12 +101,17 @@ def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
         rows.append(Row(Applied(M, (THETA,)), (whole,)))
         for j, (place, value) in enumerate(zip(places, found.corrections, strict=True), start=1):
             rows.append(Row(place, (value,), f"eq:{name}-F{j}"))
-    definitions = [
+    defined = [
         Row(_short(shorthand, Atom(VARIABLE.name)), (shorthand.template,)) for shorthand in found.shorthands
     ]
+    naming = _abbreviating(writer, found.shorthands)
+    if found.steps is not None:
+        defined += definitions(found.steps, writer, optimizer.schedule is not None)
+        naming = naming_histories(found.steps, naming)
     return {
-        "formulas": _abbreviating(writer, found.shorthands).display(rows),
-        "defines": writer.display(definitions, end="") if definitions else "",
+        "formulas": naming.display(rows),
+        "defines": writer.display(defined, end="") if defined else "",
+        "through_sums": found.steps is not None,
     }
 
 

@@ -66,6 +66,7 @@ MACROS = (
     Macro("bG", 0.88, r"\boldsymbol{G}", "the modified equation"),
     Macro("bd", 0.62, r"\boldsymbol{d}", "the start-up shift"),
     Macro("bS", 0.72, r"\boldsymbol{S}", "a sum over the history"),
+    Macro("age", 0.52, r"\bar{k}", "the mean age of what is remembered"),
     Macro("bR", 0.86, r"\boldsymbol{R}", "a term that is no gradient"),
     Macro("bv", 0.62, r"\boldsymbol{v}", "a direction"),
     Macro("dirder", 0.83, "D", "the derivative of a vector function"),
@@ -97,6 +98,7 @@ PAPER = Macros(
     step_above=True,
     letters={
         **LETTERS,
+        "mean age": _SIGNS["age"],
         "modified loss": _SIGNS["modloss"],
         "map loss": _SIGNS["maploss"],
         "Psi": _SIGNS["mappot"],

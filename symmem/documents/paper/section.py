@@ -68,7 +68,6 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         "scheduled": optimizer.schedule is not None,
         **_rests_on(account, writer),
         **lemma(short, optimizer, writer),
-        "through_sums": False,
         "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
         "coq": _checked(layout.proofs.get(optimizer.name, "")),
         **_consequences(account, writer),

@@ -15,6 +15,8 @@ preconditioner; a number for linear methods) and
 
 from __future__ import annotations
 
+from typing import Any
+
 from sympy import Add, Expr, Integer, Sum, Symbol
 
 from symmem.algebra.atoms import LR, PAST, STEP
@@ -33,6 +35,8 @@ from symmem.records import record
 
 _UPDATE = Symbol("r")
 """The step m of an update."""
+MOST_ADDED = 24
+"""For more batches than this the sums are not added up batch by batch."""
 UNKNOWN = Sentence.of("give the number of batches")
 
 
@@ -46,7 +50,18 @@ class Epoch:
 
 def epoch(method: Method, batches: Expr) -> Epoch:
     """The epoch of a method in normal form; ``batches`` is N, a symbol or a number."""
+    if isinstance(batches, Integer) and int(batches) > MOST_ADDED:
+        closed = _variance(method, BATCHES), _shift(method, BATCHES)
+        return Epoch(*(_placed(each, batches) for each in closed))
     return Epoch(_variance(method, batches), _shift(method, batches))
+
+
+def _placed(closed: Expr | Missing | None, batches: Integer) -> Any:
+    """A closed form with its number of batches; where there is none, why."""
+    if not isinstance(closed, Missing):
+        return closed if closed is None else closed.xreplace({BATCHES: batches})
+    few = Sentence.of(f"take {MOST_ADDED} batches or fewer")
+    return Missing(closed.reason, (few,)) if UNKNOWN in closed.advice else closed
 
 
 def _variance(method: Method, batches: Expr) -> Expr | Missing:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, S, Symbol
 
-from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind, kind
+from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind, kind, total
 from symmem.algebra.directional import slope_in
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Advice, Missing, Sentence
@@ -59,6 +59,8 @@ class MeanOverBatches:
     epoch: Epoch | None
     held: tuple[tuple[Symbol, Expr], ...] = ()
     """The mean of what a memory of squares holds: ``(m_l, g_l + g_l'' V/2)``."""
+    loss: Expr | None = None
+    """After many steps ``M_xi = P grad loss``, with P of the modified loss, for methods linear in the gradient."""
 
 
 @lru_cache(maxsize=64)
@@ -79,8 +81,9 @@ def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatc
     one = with_batches(one, sampling)
     kernel = noisy_kernel(one)
     if kernel is not None and not isinstance(at, int):
-        pairs = _pairs_in_limit(kernel, one) if at == "limit" else _pairs_at_n(kernel, one)
-        return _linear(one, sampling, pairs)
+        if at == "limit":
+            return _linear(one, sampling, _pairs_in_limit(kernel, one), kernel.limit_gain)
+        return _linear(one, sampling, _pairs_at_n(kernel, one))
     past: NoisyPast = StepPast(one, sampling, at) if isinstance(at, int) else SettledPast(one, sampling)
     frozen = frozen_noise(one, past.gains, past.pair)
     return MeanOverBatches(
@@ -98,12 +101,16 @@ def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
     )
 
 
-def _linear(method: Method, sampling: Sampling, pairs: PairCounts | Missing) -> MeanOverBatches | Missing:
+def _linear(
+    method: Method, sampling: Sampling, pairs: PairCounts | Missing, gain: Expr = S.Zero
+) -> MeanOverBatches | Missing:
+    """``gain`` is P of the modified loss, 0 where there is none."""
     if isinstance(pairs, Missing):
         return pairs
     weight = method.numbers.tidy(pairs.equal + sampling.between * pairs.different)
     memory = LR * weight / 2 * variance_gradient(S.One)
-    return MeanOverBatches(sampling, S.Zero, memory, pairs, None)
+    loss = None if gain == 0 else LR * method.numbers.tidy(weight / (2 * gain)) * total(VARIANCE)
+    return MeanOverBatches(sampling, S.Zero, memory, pairs, None, loss=loss)
 
 
 def _pairs_at_n(kernel: Kernel, method: Method) -> PairCounts | Missing:

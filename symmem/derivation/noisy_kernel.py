@@ -10,7 +10,7 @@ sum over the past stays.
 
 from __future__ import annotations
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr, Heaviside, Max, Min, Piecewise, S, Sum, Symbol
 
 from symmem.algebra.atoms import GRAD, PAST, STEP, is_constant
 from symmem.algebra.directional import slope_in
@@ -21,6 +21,10 @@ from symmem.method.instant import Instant
 from symmem.method.kernel import Kernel
 from symmem.method.kernel_sum import kernel_sum
 from symmem.method.method import Method
+from symmem.method.sums import added
+
+_LAG = Symbol("q")
+"""How many steps before a past one."""
 
 
 def noisy_kernel(method: Method) -> Kernel | None:
@@ -46,7 +50,8 @@ def earlier_overlap_at_step(kernel: Kernel, scalars: Scalars) -> Expr | None:
             if overlap is None:
                 return None
             found.append(sum_scalar(overlap, scalars))
-    return Add(*found)
+    total = Add(*found)
+    return None if total.has(Sum) else total
 
 
 def _overlap(newer: Kernel, older: Kernel) -> Expr | None:
@@ -54,11 +59,21 @@ def _overlap(newer: Kernel, older: Kernel) -> Expr | None:
     if isinstance(newer, Instant):
         return S.Zero
     if not isinstance(newer, Geometric):
-        return None
+        return _composed_overlap(newer, older)
     ahead = newer.weight(STEP, STEP - PAST)
     if isinstance(older, Instant):
         return ahead * older.scale(PAST)
     if not isinstance(older, Geometric):
-        return None
+        return _composed_overlap(newer, older)
     both = newer.decay * older.decay
     return ahead * older.scale(PAST) * (1 - (newer.decay * older.decay) ** (PAST + 1)) / (1 - both)
+
+
+def _composed_overlap(newer: Kernel, older: Kernel) -> Expr | None:
+    """The same for a memory of a memory, by its weights; None where they have cases, as of a delay, or do not close."""
+    ahead, behind = newer.weight(STEP, STEP - PAST + _LAG), older.weight(PAST, _LAG)
+    product = ahead * behind if older.has_memory else ahead.xreplace({_LAG: S.Zero}) * older.scale(PAST)
+    if product.has(Sum, Min, Max, Piecewise, Heaviside):
+        return None
+    found = added(product, _LAG, S.Zero, PAST, {}) if older.has_memory else product
+    return None if found.has(Sum) else found

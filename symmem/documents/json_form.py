@@ -185,6 +185,7 @@ def _noise(
         "batches": None if batches is None else str(batches),
         "memoryless": expression_data(found.frozen, spelling),
         "correction": expression_data(found.memory, spelling),
+        "modified_loss": _one(found.loss, spelling),
         "pairs": pairs
         and {"equal": _one(pairs.equal, spelling), "different": _one(pairs.different, spelling)},
         "diffusion": stochastic and expression_data(stochastic.diffusion, spelling),

@@ -67,6 +67,8 @@ def _mean_section(noise: MeanOverBatches, *, settled: bool) -> Section:
     if noise.pairs is not None:
         rows += [(_counts("eq"), noise.pairs.equal), (_counts("neq"), noise.pairs.different)]
     rows += [(F_NOISE, noise.frozen), (M_NOISE, noise.memory)]
+    if noise.loss is not None:
+        rows.append((Indexed(Letter("modified loss"), XI), noise.loss))
     left_out: Prose = (
         "Noise beyond its second order is left out: it has to be small beside the gradient wherever ",
         Letter("Phi"),
@@ -74,7 +76,9 @@ def _mean_section(noise: MeanOverBatches, *, settled: bool) -> Section:
     )
     many: Prose = (BATCHES, " is large beside the memory: these are many steps of one epoch.")
     is_long = settled and noise.sampling.batches is not None
+    in_loss: Prose = (Indexed(Letter("modified loss"), XI), " is what noise adds to the modified loss.")
     notes = (
+        *(() if noise.loss is None else (in_loss,)),
         drawn(noise.sampling),
         *((many,) if is_long else ()),
         *averages(noise),

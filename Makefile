@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 demo: $(CORE)
 	@$(BIN)/symmem derive adamw
 
-# While working: linter, types, and half of the tests, by their time.
+# While working: linter, types, and the first case of every test that is not in tests/slow.txt.
 quick: lint
 	$(BIN)/pytest -m "not slow and not prove"
 

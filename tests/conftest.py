@@ -5,65 +5,62 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SLOW: dict[str, tuple[str, ...]] = {
-    "cli/test_cli_budget.py": ("high_order", "interrupt"),
-    "cli/test_cli.py": ("heavyball", "error", "readme", "full"),
-    "derivation/test_cascades.py": ("finite_n", "adabelief"),
-    "derivation/test_gradient_map_loss.py": ("heavy ball", "denial"),
-    "derivation/test_orders.py": ("heavyball", "gd"),
-    "derivation/test_orders_slopes.py": (),
-    "derivation/test_orders_truth.py": ("heavyball",),
-    "derivation/test_random_declarations.py": (),
-    "derivation/test_slopes.py": (),
-    "derivation/test_truth.py": ("heavyball", "adamw]"),
-    "documents/test_notebook.py": ("adamw]", "stranger"),
-    "documents/test_paper_latex.py": ("adamw-1", "grouping"),
-    "documents/test_typeset.py": ("adamw", "letters", "one_line"),
-    "house/test_examples.py": (),
-    "house/test_fuzz.py": (),
-    "house/test_wheel.py": (),
-    "method/test_any_memory.py": (),
-    "method/test_kernels.py": (
-        "[geometric]",
-        "[delay 1]",
-        "[bias-corrected]",
-        "[equal decays]",
-        "[nesterov]",
-    ),
-    "output/": ("whole", "full_disk", "planted", "confined", "FILE"),
-    "program/test_lowering.py": ("adamw-1", "heavyball"),
-    "targets/test_c_names.py": ("gcc",),
-    "targets/test_emitted_loss.py": ("adamw",),
-    "targets/test_emitted_map_loss.py": ("numpy", "without"),
-    "targets/test_emitted_modules.py": ("adamw", "[1-"),
-    "targets/test_emitted_values.py": ("adamw-1-numpy", "adamw-1-torch", "of_jax[heavyball"),
-    "targets/test_injection.py": ("bibtex", "numpy", "refused", "torch_are", "html"),
-    "targets/test_jax_module.py": ("bad_values",),
-    "targets/test_kernel_build.py": (),
-    "targets/test_kernel_optimizer.py": (),
-    "targets/test_kernel_tensors.py": (),
-    "targets/test_kernels.py": (),
-    "targets/test_octave.py": (),
-    "targets/test_tensors.py": ("one_tensor[nsgd", "refuse"),
-    "training/": ("refus", "test_step[heavyball"),
-    "verification/test_verification.py": (),
-}
-"""Files whose tests take more than some eight seconds of CPU time together, as measured test by test, or a folder of
-them; with the words in the names of those that are run by ``make quick`` all the same, so that every room is seen."""
+FOLDER = Path(__file__).parent
+TABLE = FOLDER / "slow.txt"
+"""Test functions whose first case takes longer than :data:`LONGEST`, with its CPU seconds: ``pytest -n 0 --measure
+-m "not prove"`` writes it anew."""
+LONGEST = 1.0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what the table leaves out of ``make quick``."""
-    folder = Path(__file__).parent
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--measure``."""
+    parser.addoption(
+        "--measure", action="store_true", help=f"run first cases alone and write {TABLE.name} anew"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """``make quick`` runs the first case of every test function that is not in the table: every room is seen."""
+    slow = {line.split()[0] for line in TABLE.read_text(encoding="utf-8").splitlines()}
+    seen = set()
     for item in items:
-        place = item.path.relative_to(folder).as_posix()
-        for slow, kept in SLOW.items():
-            if place.startswith(slow) and not any(word in item.name for word in kept):
+        if item.get_closest_marker("prove") is None:
+            name = _function(item)
+            if name in seen or (name in slow and not config.getoption("measure")):
                 item.add_marker(pytest.mark.slow)
+            seen.add(name)
+    if config.getoption("measure"):
+        config.stash[_TIMES] = {}
+        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.removeprefix("tests/").partition("[")[0]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """The CPU time of a test, its fixtures and programs."""
+    begin = sum(os.times()[:4])
+    yield
+    if _TIMES in item.config.stash:
+        item.config.stash[_TIMES][_function(item)] = sum(os.times()[:4]) - begin
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Writes the table."""
+    if _TIMES in session.config.stash:
+        found = sorted(session.config.stash[_TIMES].items())
+        lines = [f"{name} {seconds:.1f}\n" for name, seconds in found if seconds > LONGEST]
+        TABLE.write_text("".join(lines), encoding="utf-8")
+
+
+_TIMES = pytest.StashKey[dict[str, float]]()
 
 
 COMPILED = "JAX_COMPILATION_CACHE_DIR"

@@ -16,6 +16,8 @@ What each function is stands in :mod:`symmem.algebra.heads`.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sympy import Add, Expr, Integer
 from sympy.core.function import AppliedUndef
 
@@ -78,6 +80,7 @@ def is_scalar(expression: Expr) -> bool:
     return HEADS.kind(expression) is Kind.SCALAR
 
 
+@lru_cache(maxsize=4096)
 def moves_with_theta(scalar: Expr) -> bool:
     """Whether a scalar is no constant: the loss, or a total of something."""
     return LOSS in scalar.free_symbols or bool(scalar.has(TOTAL, SUM_TENSORS))

@@ -72,7 +72,10 @@ def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
 def _begun_late(settled: Expr, r: Symbol, last: Expr, steps: int) -> Expr | None:
     """``sum_{r=steps..last}``, empty and 0 where last < steps: with both counted from there it is a sum from 0."""
     closed = _closed_in_field(settled.xreplace({r: r + steps, last: last + steps}), r, Integer(0), last)
-    return None if closed is None else closed.xreplace({last: Max(0, last - steps + 1) - 1})
+    if closed is None:
+        return None
+    count = last - steps + 1
+    return closed.xreplace({last: (count if steps < 2 else Max(0, count)) - 1})  # last >= 0
 
 
 def _closed_in_field(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:

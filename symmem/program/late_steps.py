@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Max, Min, Pow, S, preorder_traversal
+from sympy import Add, Dummy, Expr, Max, Min, Pow, S, Sum, preorder_traversal
 
 from symmem.algebra.atoms import STEP
 
 
-def takes_out_first_steps(scalar: Expr) -> bool:
-    """Whether a sum in it takes the first steps of a delay out of a closed form, which subtracts."""
-    sums = (each for each in preorder_traversal(scalar) if isinstance(each, Add))
+def takes_out_first_steps(number: Expr) -> bool:
+    """Whether a number still takes the first steps of a delay out of a closed form: powers of decays, subtracted.
+
+    Sums over the past that stay stand beside one another; what is inside them is looked at by itself.
+    """
+    every = [each for each in preorder_traversal(number) if isinstance(each, Add)]
+    sums = (each.xreplace({inner: Dummy() for inner in each.atoms(Sum)}) for each in every)
     return any(
-        each.has(Min, Max) and each.has(Pow) and any(term.could_extract_minus_sign() for term in each.args)
+        each.has(Min, Max)
+        and any(power.exp.free_symbols for power in each.atoms(Pow))
+        and any(term.could_extract_minus_sign() for term in each.args)
         for each in sums
     )
+
+
+def counted(number: Expr) -> Expr:
+    """``n - max(0, n - d)``, the steps since a value was read, as ``min(n, d)``: no large number is subtracted."""
+    if not isinstance(number, Add):
+        return number
+    factors = {term: factor for factor, term in (each.as_coeff_Mul() for each in number.args)}
+    for late, factor in factors.items():
+        if isinstance(late, Max) and late_step(late) is not None and factors.get(STEP) == -factor:
+            (step,) = (argument for argument in late.args if argument != 0)
+            rest = Add(*(factor * term for term, factor in factors.items() if term not in (STEP, late)))
+            return rest - factor * Min(STEP, STEP - step)
+    return number
 
 
 def late_step(scalar: Expr) -> Expr | None:

@@ -25,9 +25,10 @@ from symmem.algebra.scalars import Scalars
 from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
 from symmem.program.coefficients import written
 from symmem.program.decay_functions import Complete, Whole
-from symmem.program.late_steps import late_step, takes_out_first_steps
+from symmem.program.late_steps import counted, late_step, takes_out_first_steps
 from symmem.program.magnitude import Magnitudes, Rates
 from symmem.program.shortfalls import without_cancellation
+from symmem.program.sum_parts import SumParts, moving_factors
 
 
 def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
@@ -81,16 +82,18 @@ class _Stable:
 
     def scalar(self, scalar: Expr) -> Expr:
         """A number: its sums one by one where each has one sign, else their pieces, else all, else its parts."""
+        scalar = counted(scalar)
         pieces = self.numbers.pieces(scalar)
         if pieces is not None:
-            whole = _joined(self._by_mark(pieces), self.numbers.field)
-            apart = self._by_mark(_joined(pieces, self.numbers.field))
+            parting = self._parts
+            whole = parting.joined(parting.by_mark(pieces))
+            apart = parting.by_mark(parting.joined(pieces))
             short = whole if len(apart) > len(whole) and self._is_short(whole) else []
             ways = [self._added(parts, exact=True) for parts in (short, apart) if parts]
             proven: list[Expr] = [way for way in ways if way is not None]
             if proven:
                 return min(proven, key=lambda sum_: sum_.count_ops())
-            for parts in (self._by_mark(pieces), self._of_each_mark(pieces)):
+            for parts in parting.finest(pieces):
                 single = self._added(parts, exact=True)
                 if single is not None:
                     return single
@@ -101,46 +104,26 @@ class _Stable:
                     return sum_
         head = HEADS.of(scalar)
         if not scalar.args or (head is not None and head.binds):
-            found = without_cancellation(scalar)
-            self.unproven.extend([scalar] if takes_out_first_steps(found) else [])
-            return found
+            return self._noted(scalar, without_cancellation(scalar))
         late = late_step(scalar)
         if late is not None:
             return self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
-        if isinstance(scalar, Add) and takes_out_first_steps(without_cancellation(scalar)):
-            self.unproven.append(scalar)
         if isinstance(scalar, Mul) and scalar.has(Max):
             together = [factor for factor in scalar.args if late_step(factor) is not None]
             others = [factor for factor in scalar.args if factor not in together]
             if len(together) > 1 and others:
                 return Mul(self.scalar(Mul(*together)), *(self.scalar(factor) for factor in others))
-        return without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
+        found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
+        return self._noted(scalar, found) if isinstance(scalar, Add) else found
+
+    def _noted(self, scalar: Expr, found: Expr) -> Expr:
+        """What was found, with a note where it still subtracts."""
+        self.unproven.extend([scalar] if takes_out_first_steps(found) else [])
+        return found
 
     @cached_property
-    def _positions(self) -> list[int]:
-        field = self.numbers.field
-        first = len(field.rationals.names) - len(field.constants)
-        return [first + field.constants.index(mark) for mark in self.marks]
-
-    def _by_mark(self, pieces: list[Quotient]) -> list[Quotient]:
-        """Every piece, once for each product of marks in its numerator."""
-        return [part for piece in pieces for part in self._split_by_mark(piece).values()]
-
-    def _of_each_mark(self, pieces: list[Quotient]) -> list[Quotient]:
-        """All pieces with the same product of marks as one: where a sum over the past has several denominators."""
-        found: dict[tuple[int, ...], Quotient] = {}
-        for piece in pieces:
-            for key, part in self._split_by_mark(piece).items():
-                found[key] = found[key] + part if key in found else part
-        return [part for part in found.values() if not part.is_zero()]
-
-    def _split_by_mark(self, piece: Quotient) -> dict[tuple[int, ...], Quotient]:
-        rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-        for exponents, coefficient in piece.numerator.to_dict().items():
-            kept = tuple(0 if p in self._positions else e for p, e in enumerate(exponents))
-            rows.setdefault(tuple(exponents[p] for p in self._positions), {})[kept] = coefficient
-        field = self.numbers.field.rationals
-        return {key: quotient(field.polynomial(row), piece.denominator) for key, row in rows.items()}
+    def _parts(self) -> SumParts:
+        return SumParts(self.numbers, self.marks)
 
     def _added(self, parts: list[Quotient], *, exact: bool) -> Expr | None:
         written = [_written(part, self.numbers, exact=exact) for part in parts]
@@ -149,15 +132,6 @@ class _Stable:
     def _is_short(self, parts: list[Quotient]) -> bool:
         """Whether sums that were joined are no longer than one of one decay."""
         return all(len(self.numbers.support(part)) < 2 for part in parts)
-
-
-def _joined(pieces: list[Quotient], field: ExponentialField) -> list[Quotient]:
-    """Those over the same function of n added up: parts of a sum over two decays may nearly cancel."""
-    groups: dict[str, Quotient] = {}
-    for piece in pieces:
-        key = str(_split(field, piece.denominator)[1])
-        groups[key] = groups[key] + piece if key in groups else piece
-    return [total for total in groups.values() if not total.is_zero()]
 
 
 def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None:
@@ -170,8 +144,8 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
         return written(element, field)
     plain, element = _without_plain(field, element)
     # A factor without n, as a difference of parameters, has the sign it has: the sum beside it keeps its digits.
-    factor, numerator = _split(field, element.numerator)
-    fixed, moving = _split(field, element.denominator)
+    factor, numerator = moving_factors(field, element.numerator)
+    fixed, moving = moving_factors(field, element.denominator)
     above = _sums(field, numerator, fixed, exact=exact)
     below = _sums(field, moving, one.numerator, exact=exact)
     if above is None or below is None:
@@ -220,19 +194,6 @@ def _sums(
         return found
     whole = _terms(field, polynomial, divisor, exact=exact)
     return None if whole is None else [(whole, 1)]
-
-
-def _split(field: ExponentialField, denominator: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """The factors that do not depend on n, and those that do."""
-    positions = field.positions(STEP)
-    content, factors = irreducible_factors(denominator)
-    fixed, moving = field.number(content).numerator, field.number(1).numerator
-    for factor, multiplicity in factors:
-        if any(factor.degrees()[position] > 0 for position in positions):
-            moving = moving * factor**multiplicity
-        else:
-            fixed = fixed * factor**multiplicity
-    return fixed, moving
 
 
 def _terms(

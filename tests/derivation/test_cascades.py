@@ -21,6 +21,7 @@ from cascades import (
     pid,
     pnm,
     rmsprop_momentum,
+    smoothed_adam,
 )
 from mpmath import mpf
 from sympy import Add, Expr, Rational, Sum, Symbol
@@ -67,7 +68,7 @@ def assert_same(found: list[mpf], true: Vector, tolerance: mpf = EXACT) -> None:
             assert distance(found, true) < tolerance
 
 
-@every
+@pytest.mark.parametrize("optimizer", [*EVERY, smoothed_adam()], ids=label)
 def test_finite_n(optimizer: Optimizer) -> None:
     """F and M at symbolic n and at a given step, against the derivative of the optimizer along its own past."""
     derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)

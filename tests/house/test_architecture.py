@@ -65,6 +65,15 @@ COPIED = ("targets.jax.transformations", "targets.jax.with_memory")
 
 HEAVY = {"torch", "jax", "matplotlib"}
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "simplify"}
+WRITING_CALLS = {"write_text", "write_bytes", "savefig", "mkstemp", "rename", "copyfile", "copytree", "touch"}
+SCRATCH_WRITERS = {
+    "targets.coq.checking",
+    "targets.c.toolchain",
+    "targets.c.build",
+    "documents.paper.compilation",
+}
+"""Who writes into a scratch folder of its own; a folder of the user is written in the room ``output`` alone, where a
+kill at any moment leaves the old set of files or the new one.  (A picture is saved to memory.)"""
 LONGEST_MODULE = 300
 
 
@@ -137,6 +146,24 @@ def forbidden_uses(source: str) -> list[str]:
     return found
 
 
+def written_files(source: str) -> list[str]:
+    """The calls that write a file; ``savefig`` into memory is none."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Attribute, ast.Name)):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+        words = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+        opened = name == "open" and any(
+            isinstance(w, str) and set(w) & set("wax+") and len(w) < 4 for w in words
+        )
+        moved = ast.unparse(node.func) in ("os.replace", "shutil.move", "shutil.copy")
+        in_memory = name == "savefig" and ast.unparse(node.args[0]) == "content"
+        if opened or moved or (name in WRITING_CALLS and not in_memory):
+            found.append(ast.unparse(node.func))
+    return found
+
+
 def name_of(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
 
@@ -164,6 +191,20 @@ def test_heavy_packages_stay_where_they_are_needed(module: tuple[str, str]) -> N
 
 def test_no_text_is_ever_run(module: tuple[str, str]) -> None:
     assert forbidden_uses(module[1]) == []
+
+
+def test_one_room_writes_the_files_of_the_user(module: tuple[str, str]) -> None:
+    name, source = module
+    if not name.startswith("output.") and name not in SCRATCH_WRITERS:
+        assert written_files(source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["path.write_text(x)", "open(p, 'w')", "path.open('ab')", "os.replace(a, b)", "figure.savefig('x.png')"],
+)
+def test_a_file_that_is_written_is_seen(source: str) -> None:
+    assert len(written_files(source)) == 1
 
 
 def test_every_module_says_what_it_is(module: tuple[str, str]) -> None:

@@ -79,6 +79,7 @@ def test_digits(tmp_path: Path) -> None:
     assert (tmp_path / "compare.png").stat().st_size > 20_000
 
 
+@pytest.mark.prove
 def test_training(tmp_path: Path) -> None:
     """Strength 0 is PyTorch's AdamW on both tasks; -1 is ahead of it on both after few steps, and +1 behind."""
     folder = EXAMPLES / "training"
@@ -128,6 +129,7 @@ def test_effect_of_beta2(tmp_path: Path) -> None:
         assert mean > 3 * error
 
 
+@pytest.mark.prove
 def test_edge_of_stability(tmp_path: Path) -> None:
     """The preconditioned sharpness of AdamW with beta1 = 0.9 stays at its threshold (2 + 2 beta1)/((1 - beta1) lr)."""
     said = output(EXAMPLES / "edge_of_stability" / "sharpness.py", tmp_path, "--steps", "200")

@@ -89,6 +89,17 @@ def adabelief(*, debiased: bool = True) -> Optimizer:
     return Optimizer("adabelief", "m1/sqrt(m2 + eps)", momentum, parameters)
 
 
+def smoothed_adam() -> Optimizer:
+    """An average of Adam's updates: one variable reads two others."""
+    momentum = (
+        average("grad**2", "beta2"),
+        average("grad", "beta1"),
+        average("m2/sqrt(m1 + eps)", "beta3"),
+    )
+    parameters = {"beta1": beta(0.4), "beta2": beta(0.6), "beta3": beta(0.5), "eps": EPS}
+    return Optimizer("smoothed-adam", "m3", momentum, parameters)
+
+
 def optimistic(*, start: str | int = "first") -> Optimizer:
     """Optimistic gradient descent: ``2 g_n - g_{n-1}``."""
     return Optimizer("optimistic", "2*m1 - m2", (GRAD, {**LAST, "start": start}))

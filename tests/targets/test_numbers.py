@@ -402,6 +402,28 @@ def test_a_memory_of_a_delay_that_starts_empty() -> None:
             assert abs(found - moved) <= CLOSE * moved, (n, b1)
 
 
+def test_an_average_of_differences() -> None:
+    """Of Adan and MARS: sum_r w(r) (g_r + c (g_r - g_{r-1})), debiased; the update of a constant history is 1.
+
+    The gradient of step r lies n - r updates back, so that M = sum_r w(r) ((n - r) - c [r >= 1]), with few updates
+    and decays at which the closed forms have no digit left.
+    """
+    momentum = [
+        Momentum("grad", None, None, 1),
+        Momentum("grad + c*(grad - m1)", "b1", "(1 - b1)/(1 - b1**(n + 1))"),
+    ]
+    derived = symmem.derive(Optimizer("difference", "m2", momentum, {"b1": BETA, "c": 0.5}))
+    assert not lower(derived).loses_digits
+    made, (c, one) = module(TARGETS["numpy"].source(derived)), (0.5, np.ones(1))
+    for b1 in (0.3, 0.9, 1 - 1e-4, NEAR):
+        for n in (0, 1, 2, 3, 9, 300):
+            weights = [mpf(b1) ** (n - r) for r in range(n + 1)]
+            parts = [w * (n - r) for r, w in enumerate(weights)], [w * c for w in weights[1:]]
+            moved, size = sum(parts[0]) - sum(parts[1]), sum(parts[0]) + sum(parts[1])
+            found = float(made.correction(one, lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, c=c)[0])
+            assert abs(found - moved / sum(weights)) <= CLOSE * size / sum(weights), (n, b1)
+
+
 APART = {
     ("rmsprop-debiased", 2): "beta",
     ("qhm", 2): "beta",

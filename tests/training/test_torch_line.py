@@ -172,3 +172,15 @@ def test_refusals_say_what_is_wrong() -> None:
         Memoryless("laprop", parameters(), history="expansion", max_norm=1.0)
     with pytest.raises(ValueError, match="a parameter group has 'weight_decy'; known are lr, betas"):
         Memoryless("adamw-torch", [{"params": parameters(), "weight_decy": 0.1}])
+
+
+def test_a_negative_decay_has_no_line() -> None:
+    """Its weights of the past may add up to 0; with the expansion it trains."""
+    signed = {"beta": {"default": 0.5, "range": "(-1, 1)"}}
+    optimizer = Optimizer("signed", "tanh(m1)", [Momentum("grad", "beta", "1 - beta")], signed)
+    tensors = [torch.nn.Parameter(torch.tensor([0.5, -0.3]))]
+    for cls in (Memoryless, WithMemory):
+        cls(optimizer, tensors, lr=0.01, beta=0.5, history="straight")
+        cls(optimizer, tensors, lr=0.01, beta=-0.5, history="expansion")
+        with pytest.raises(ValueError, match="negative decay"):
+            cls(optimizer, tensors, lr=0.01, beta=-0.5, history="straight")

@@ -101,6 +101,28 @@ def test_a_loop_without_a_closure(kind: str) -> None:
     assert torch.equal(found[0][1], found[1][1])
 
 
+def test_a_loss_that_makes_a_pass_of_its_own() -> None:
+    """Central differences evaluate the pass three times: that of the loop, not the one inside the loss."""
+    found = []
+    for watches in (False, True):
+        net = model().eval()
+        optimizer = MADE["memoryless"](net.parameters(), hvp="central-difference")
+
+        def more(output: SimpleNamespace, net: nn.Module = net) -> torch.Tensor:
+            return output.loss + net(X[:5] ** 2, labels=X[:5, :1]).loss
+
+        if watches:
+            optimizer.watch(net, loss=more)
+        for _ in range(3):
+            if watches:
+                net(X, labels=X[:, 1:2])
+                optimizer.step()
+            else:
+                optimizer.step(lambda net=net, more=more: more(net(X, labels=X[:, 1:2])))
+        found.append(flat(net))
+    assert torch.equal(*found)
+
+
 def test_a_step_without_a_pass_or_a_watch_says_what_to_do() -> None:
     net = model()
     optimizer = Memoryless("adamw", net.parameters())

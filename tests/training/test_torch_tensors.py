@@ -157,15 +157,19 @@ def test_smoothed_functions_are_exact_in_the_update_that_runs() -> None:
 @pytest.mark.parametrize("name", ["muon", "scion", "spectral-descent", "shampoo-ema"])
 @pytest.mark.parametrize("cls", [Memoryless, WithMemory])
 def test_a_matrix_without_full_rank_is_refused_before_any_parameter_changes(name: str, cls: Any) -> None:
-    """The gradient of the last layer of a classifier: its rows add up to zero."""
+    """The gradient of the last layer of a classifier: its rows add up to zero; a matrix before it has full rank."""
     torch.manual_seed(0)
+    free = torch.nn.Parameter(torch.randn(3, 3))
     model = torch.nn.Sequential(torch.nn.Linear(6, 12, bias=False), torch.nn.Linear(12, 4, bias=False))
     inputs, classes = torch.randn(32, 6), torch.arange(32) % 4
-    before = [p.detach().clone() for p in model.parameters()]
-    optimizer = cls(name, model.parameters(), lr=1e-2)
-    with pytest.raises(ValueError, match=r"parameter \d of its group, shape .*rank-deficient.*full rank"):
-        optimizer.step(lambda: torch.nn.functional.cross_entropy(model(inputs), classes))
-    for p, old in zip(model.parameters(), before, strict=True):
+    parameters = [free, *model.parameters()]
+    before = [p.detach().clone() for p in parameters]
+    optimizer = cls(name, parameters, lr=1e-2)
+    with pytest.raises(ValueError, match=r"parameter [12] of its group, shape .*rank-deficient.*full rank"):
+        optimizer.step(
+            lambda: torch.nn.functional.cross_entropy(model(inputs), classes) + free.square().sum().square()
+        )
+    for p, old in zip(parameters, before, strict=True):
         assert torch.equal(p.detach(), old)
 
 

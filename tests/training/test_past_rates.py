@@ -1,0 +1,115 @@
+"""The past learning rates of a group, by themselves: units, and steps before the first that is known."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from symmem.training import Memoryless
+from symmem.training.runtime.rates import PastRates, counted, past_rates, unit_of
+from symmem.training.runtime.remembered import _weights
+
+
+@pytest.mark.parametrize(
+    ("group", "unit"),
+    [
+        ({"lr": 0.1}, 0.1),
+        ({"lr": 0.0, "_rates": [0.2, 0.4, 0.0]}, 0.4),
+        ({"lr": 0.0, "_rates": [[0.0], [1.0], [["key", 3.0]]]}, 1.0),
+        ({"lr": 0.0}, 0.0),
+        ({"lr": 0.3, "_rates": [0.2, 0.4, 0.3]}, 0.3),
+    ],
+)
+def test_the_unit_is_the_present_rate_or_where_it_is_zero_a_past_one(group: dict, unit: float) -> None:
+    assert unit_of(group) == unit
+
+
+def test_rates_are_in_the_unit_and_the_first_known_stands_for_those_before() -> None:
+    """Of the rates 0.2, 0.4, 0.1, the newest last: one step ago 0.1, three steps ago and before 0.2."""
+    group = {"lr": 0.2, "_rates": [0.2, 0.4, 0.1]}
+    found = past_rates(group, torch.tensor([1, 2, 3, 4, 50]))
+    assert torch.equal(found, torch.tensor([0.1, 0.4, 0.2, 0.2, 0.2], dtype=torch.float64) / 0.2)
+
+
+def test_one_rate_alone_is_one() -> None:
+    assert past_rates({"lr": 0.2, "_rates": [0.2]}, torch.tensor([1, 5])) == 1.0
+    assert past_rates({"lr": 0.0}, torch.tensor([1])) == 1.0
+
+
+def test_what_is_written_is_read_again() -> None:
+    for past in (
+        PastRates((0.1,)),
+        PastRates((0.1, 0.2)),
+        PastRates((0.1,), (3.0, 4.0), {"0.9": (1.0, 2.0), "0.99": (5.0,)}),
+    ):
+        assert PastRates.of({"lr": 7.0, "_rates": past.written()}) == past
+
+
+@pytest.mark.parametrize("decay", [0.5, -0.5, 0.9])
+def test_a_step_counts_until_it_weighs_two_to_the_minus_sixty(decay: float) -> None:
+    assert abs(decay) ** counted(decay, 10**6) >= 2.0**-60 > abs(decay) ** (counted(decay, 10**6) + 1)
+    assert counted(decay, 3) == 3
+    assert counted(0.0, 100) == 0
+
+
+@pytest.mark.parametrize("decay", [0.5, -0.5, -0.3])
+@pytest.mark.parametrize(("receiver", "sender"), [(4, 4), (7, 4), (3, 5)])
+def test_the_weights_of_past_steps_are_their_definition(decay: float, receiver: int, sender: int) -> None:
+    """``w(s) = sum_{k = n_j - s .. n_i} beta^k``, times the rate of the step in units of the present one."""
+    rates = [0.1 * (s + 1) for s in range(sender)]
+    group = {"lr": 0.2, "_rates": rates}
+    ago, weights = _weights(decay, receiver, SimpleNamespace(n=sender, group=group))
+    for back, weight in zip(ago.tolist(), weights.tolist(), strict=True):
+        true = sum(decay**k for k in range(int(back), receiver + 1)) * rates[sender - int(back)] / 0.2
+        assert weight == pytest.approx(true, rel=1e-13)
+    assert len(ago) == min(receiver, sender)
+
+
+def two_tensors() -> list[torch.nn.Parameter]:
+    return [torch.nn.Parameter(torch.tensor([x, 0.5 - x], dtype=torch.float64)) for x in (0.3, -0.4)]
+
+
+def loss(parameters: list[torch.nn.Parameter]) -> torch.Tensor:
+    x, y = parameters
+    return (x + 2 * y).square().sum().exp() + (x * y).sum()
+
+
+def test_the_past_of_a_group_that_has_stopped_is_still_seen() -> None:
+    """A rate of 0 is the limit of small ones: the other group remembers the steps that were made before."""
+    ends = []
+    for stopped in (0.0, 1e-200):
+        parameters = two_tensors()
+        groups = [{"params": [parameters[0]]}, {"params": [parameters[1]], "lr": 0.02}]
+        optimizer = Memoryless("adam", groups, lr=0.01, eps=1e-3, history="expansion")
+        for step in range(4):
+            if step == 3:
+                optimizer.param_groups[1]["lr"] = stopped
+            optimizer.step(lambda parameters=parameters: loss(parameters))
+        ends.append(torch.cat([p.detach() for p in parameters]))
+    torch.testing.assert_close(*ends, rtol=1e-14, atol=1e-14)
+
+
+def test_the_rates_of_another_run_go_with_it() -> None:
+    """A state of PyTorch's AdamW, loaded into an optimizer with a past of its own and into a fresh one."""
+    made = two_tensors()
+    theirs = torch.optim.AdamW(made, lr=0.01)
+    for _ in range(2):
+        theirs.zero_grad()
+        loss(made).backward()
+        theirs.step()
+    ends = []
+    for own_steps in (0, 3):
+        parameters = two_tensors()
+        optimizer = Memoryless("adamw", parameters, lr=0.5, eps=1e-3)
+        for step in range(own_steps):
+            optimizer.param_groups[0]["lr"] = 0.001 * (step + 1)
+            optimizer.step(lambda parameters=parameters: loss(parameters))
+        optimizer.load_state_dict(theirs.state_dict())
+        with torch.no_grad():
+            for p, q in zip(parameters, made, strict=True):
+                p.copy_(q)
+        optimizer.step(lambda parameters=parameters: loss(parameters))
+        ends.append(torch.cat([p.detach() for p in parameters]))
+    assert torch.equal(*ends)

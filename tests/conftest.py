@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 TABLE = FOLDER / "slow.txt"
 """Test functions whose first case takes longer than :data:`LONGEST`, with its CPU seconds: ``pytest -n 0 --measure
 -m "not prove"`` writes it anew."""
-LONGEST = 1.0
+LONGEST = 0.7
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

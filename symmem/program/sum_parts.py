@@ -82,7 +82,9 @@ class SumParts:
         first = len(field.rationals.names) - len(field.constants)
         return [first + place for place, constant in enumerate(field.constants) if is_wanted(constant)]
 
-    def _over(self, rows: dict[Exponents, dict[Exponents, int]], piece: Quotient) -> dict[Exponents, Quotient]:
+    def _over(
+        self, rows: dict[Exponents, dict[Exponents, int]], piece: Quotient
+    ) -> dict[Exponents, Quotient]:
         field = self.numbers.field.rationals
         return {key: quotient(field.polynomial(row), piece.denominator) for key, row in rows.items()}
 

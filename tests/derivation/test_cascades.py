@@ -264,10 +264,14 @@ def test_a_memory_that_phi_sees_together_with_another_is_not_merged_away_where_i
 
 
 def test_closed_where_gains_are_constant() -> None:
-    """Adan, AdaBelief and a delay have no sum left; what reads values that depend on the step keeps one."""
+    """Adan, AdaBelief and a delay have no sum left; what reads values that depend on the step keeps one.
+
+    So does an average of what was ten steps ago: in the first ten it is that of the start (AdaShift).
+    """
     zoo = [load(name) for name in ZOO if method_of(load(name)).is_settled]
     assert {optimizer.name for optimizer in zoo} == {"adan", "adashift", "grokfast-adamw", "optimistic-adam"}
-    for optimizer in (adan(), adabelief(), delayed(), optimistic(), pid(), *zoo):
+    near = [optimizer for optimizer in zoo if max(each.delay for each in optimizer.momentum) <= 1]
+    for optimizer in (adan(), adabelief(), delayed(), optimistic(), pid(), *near):
         derivation = derive(optimizer)
         assert not derivation.M.has(Sum)
     assert not reads_constants(merged(method_of(rmsprop_momentum())))

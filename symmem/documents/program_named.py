@@ -16,7 +16,7 @@ def program_sentences(optimizer: Optimizer) -> tuple[str, ...]:
     settings = _settings(named)
     called = f"{named.name} with {', '.join(settings)}" if settings else named.name
     if named.said:
-        return tuple(f"Unlike {called}: {departure}." for departure in named.said)
+        return (f"Unlike {called}: {'; '.join(named.said)}.",)
     scheduled = " under this schedule" if optimizer.schedule is not None else ""
     return (f"This is {called}{scheduled}.",)
 

@@ -103,9 +103,9 @@ class OperatorReader(ABC):
             return Mul(*scalars), Derivative("loss", contraction_order(atom), None, slots)
         if atom.func in _PLAIN_CALLS or atom.func in (DOT, NUCLEAR, SUM_TENSORS):
             return self._of_tensor(atom)
-        if _is_plain(atom):
-            return S.One, Call(atom.func.__name__, tuple(map(replace(self, plain=True).read, atom.args)))
         name, point, directions = opaque_parts(atom)
+        if name == atom.func.__name__:  # no derivative: every argument of max(x, y) is one of the function
+            return S.One, Call(name, tuple(map(replace(self, plain=True).read, atom.args)))
         labels = self._labels(atom)
         directions = directions[: len(directions) - len(labels)]
         if not directions:
@@ -189,9 +189,3 @@ class OperatorReader(ABC):
             return S.One, Total(inside.read(summand))
         factor, body = self._slot(vector)
         return scalar * factor, Total(body)
-
-
-def _is_plain(atom: AppliedUndef) -> bool:
-    """Whether no argument is a direction, as of ``max(x, y)``, which stands in a declaration that smooths it."""
-    head = HEADS.of(atom)
-    return head is not None and head.linear_from is None

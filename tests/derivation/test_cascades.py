@@ -34,7 +34,7 @@ from symmem.declaration import catalogue
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.cascade import reads_constants
 from symmem.derivation.derivation import derive
-from symmem.derivation.small_steps import small_steps
+from symmem.derivation.small_steps import largest_step, small_steps
 from symmem.method.merging import merged
 from symmem.method.reading import method_of
 from symmem.verification import bruteforce
@@ -343,6 +343,22 @@ def test_a_frozen_value_without_the_gradient_asks_for_small_steps() -> None:
     )
     (said,) = small_steps(method_of(inside), 1)
     assert "needs lr**2 much smaller than eps (at the defaults h well below 0.5)" in str(said)
+
+
+def test_a_small_parameter_that_keeps_a_root_from_0_asks_for_small_steps() -> None:
+    """The gradient stays as a factor: (m1 - m2)^2 + delta m1 m2 is delta grad^2, and 0 without delta.
+
+    A root of delta times the square has no such place.
+    """
+    momentum = (average("grad", "beta"), {"g": "grad", "beta": 0, "b": 1})
+    phi = "(m1 + m2 - sqrt((m1 - m2)**2 + delta*(m1**2 + m2**2)))/2"
+    parameters = {"beta": Rational(1, 2), "delta": {"default": Rational(1, 4), "range": "(0, inf)"}}
+    optimizer = Optimizer("lower", phi, momentum, parameters)
+    (said,) = small_steps(method_of(optimizer), 1)
+    assert "needs lr**2 much smaller than" in str(said)
+    assert largest_step(method_of(optimizer)) == pytest.approx(0.5**0.5)
+    scaled = Optimizer("scaled", "m2*sqrt(delta*m1**2)", momentum, parameters)
+    assert list(small_steps(method_of(scaled), 1)) == []
 
 
 def test_a_root_of_nothing_is_refused_with_its_place() -> None:

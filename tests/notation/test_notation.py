@@ -673,3 +673,18 @@ def test_any_scalar_is_read_back(expression: Any) -> None:
 def test_random_lines_are_not_too_wide(expression: Any, width: int) -> None:
     shown = text(expression, names=ALL, functions=FUNCTIONS, width=width)
     assert max(map(len, shown.splitlines())) <= width, shown
+
+
+@pytest.mark.parametrize(
+    ("expression", "written"),
+    [
+        (theta / Function("max")(sqrt(theta), eps), "θ/max(√θ, ε)"),
+        (Function("clip")(theta, -eps, eps), "clip(θ, −ε, ε)"),
+        (lr * Function("sum_tensors")(Function("nuclear")(grad)), "h Σ_tensors ‖∇L‖_*"),
+        (Function("sum_tensors")(Function("nuclear")(grad) + eps), "Σ_tensors (‖∇L‖_* + ε)"),
+    ],
+)
+def test_what_has_no_directions_is_no_derivative(expression: sympy.Expr, written: str) -> None:
+    """The second argument of max is no direction, as it is of ``f_jvp(x, v)``; sums over tensors are sums."""
+    assert text(expression, names=ALL) == written
+    assert "mathrm{D}" not in latex(expression, names=ALL)

@@ -26,7 +26,9 @@ def test_what_is_said_of_the_program(name: str) -> None:
     assert len(sentences) == 1
     for sentence in sentences:
         assert sentence in text
-        assert typeset(sentence) in paper
+        # A paper breaks a dotted name behind its dots, and is silent where there is no program.
+        named = load(name).implementation.is_named
+        assert (typeset(sentence) in paper.replace(r"\allowbreak{}", "")) == named
 
 
 def test_how_the_program_is_called_is_said() -> None:

@@ -10,6 +10,8 @@ needed=(
   "bibtex texlive-binaries"
   "cleveref.sty texlive-latex-extra"
   "booktabs.sty texlive-latex-recommended"
+  "IEEEtran.cls texlive-publishers"
+  "revtex4-2.cls texlive-publishers"
   "pplr8t.tfm texlive-fonts-recommended"
   "lmodern.sty lmodern"
   "cc gcc"
@@ -27,7 +29,7 @@ needed=(
 there() {
   case "$1" in
     /*) [ -e "$1" ] ;;
-    *.sty | *.tfm) command -v kpsewhich >/dev/null && kpsewhich "$1" >/dev/null ;;
+    *.sty | *.tfm | *.cls) command -v kpsewhich >/dev/null && kpsewhich "$1" >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
   esac
 }

@@ -3,18 +3,18 @@ r"""A paper about several methods: its files, its parts, an author's own macros,
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import run
-from printed import COMPLAINTS, complaints, told
+from printed import COMPLAINTS, complaints, needs_class, told
 from truth import load
 
 import symmem
 from symmem.declaration.citation import Citation
+from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.layout import CLASSES, Layout, Share, page_of
 from symmem.documents.paper.macros import MACROS, PREFIX
 from symmem.documents.paper.paper import COMPARISON, GENERAL, Paper, dealt
@@ -161,10 +161,7 @@ def test_a_letter_means_one_thing_in_a_paper() -> None:
 @pytest.mark.parametrize("page", [*CLASSES, "235", "397"])
 def test_a_paper_fits_its_page(page: str) -> None:
     """No overfull line in the real classes, and in the columns of ICML and NeurIPS by their widths."""
-    if page in CLASSES and shutil.which("kpsewhich"):
-        found = subprocess.run(["kpsewhich", f"{page}.cls"], capture_output=True, check=False, timeout=60)
-        if found.returncode != 0:
-            pytest.skip(f"{page}.cls is not here")
+    needs_class(page_of(page).document_class)
     accounts = tuple(told(load(name)) for name in ("adamw", "lion", "heavyball"))
     compared = symmem.compare(["adamw", "lion", "heavyball"]).entries
     paper = Paper(accounts, compared, Layout(page_of(page)))
@@ -181,3 +178,19 @@ def test_the_parts_of_a_paper_have_their_own_names() -> None:
     accounts = (told(load("gd")),)
     assert list(Paper(accounts).parts) == [GENERAL, "gd"]
     assert list(Paper(accounts, symmem.compare(["gd"]).entries).parts) == [GENERAL, "gd", COMPARISON]
+
+
+def test_every_function_of_a_tensor_is_defined_before_it_is_used() -> None:
+    """Where the data of an account hold such a function, its definition stands in the example, before the lemma."""
+    for name, functions in (
+        ("muon", 2),
+        ("shampoo-ema", 3),
+        ("muon-torch", 1),
+        ("adamw", 0),
+        ("stable-adamw", 1),
+    ):
+        account = told(load(name))
+        assert len(glossary(account)) == functions, name
+        section = Paper((account,)).parts[name]
+        places = [section.index(sentence) for sentence in glossary(account)]
+        assert all(place < section.index(r"\begin{lemma}") for place in places)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+
+from machine import needs
 
 import symmem
 from symmem.documents.account import Account, account_of
@@ -23,3 +26,12 @@ def complaints(source: str) -> list[str]:
     result = typeset_document(source, {})
     found = COMPLAINTS.findall(result.log)
     return found or ([] if result.pdf and result.pdf.startswith(b"%PDF") else ["no PDF"])
+
+
+def needs_class(name: str) -> None:
+    """A class of LaTeX that TeX finds."""
+    needs("kpsewhich")
+    found = subprocess.run(
+        ["kpsewhich", f"{name}.cls"], capture_output=True, check=False, text=True, timeout=60
+    )
+    needs(found.stdout.strip() or f"{name}.cls")

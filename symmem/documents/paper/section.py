@@ -13,6 +13,7 @@ from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import example, functions, parameters, remarks, table, update
 from symmem.documents.paper.general import finite_order
+from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.layout import Layout, Share
 from symmem.documents.paper.lemma import Short, lemma, shortened
@@ -59,6 +60,7 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
+        "glossary": glossary(account),
         "program": remarks(optimizer),
         "table": table(optimizer, writer),
         "update": update(optimizer, writer),

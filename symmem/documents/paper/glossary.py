@@ -1,0 +1,42 @@
+"""What the functions of a tensor mean, in one sentence each: a paper defines those that a method uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from symmem.derivation.gradient_map_loss import GradientMapLoss
+from symmem.derivation.verdicts import ModifiedLoss
+from symmem.documents.account import Account
+
+_MEANINGS: Mapping[str, str] = {
+    "matmul": r"$\operatorname{matmul}(X, Y)$ is the product of two matrices",
+    "transpose": r"$\operatorname{transpose}(X)$ is the transpose of a matrix",
+    "polar": r"$\operatorname{polar}(X) = U V\smmtrans$ for the singular value decomposition $X = U S V\smmtrans$",
+    "nuclear": r"$\smmnorm{X}_{*}$ is the sum of the singular values of $X$",
+    "newton_schulz": (
+        r"$\operatorname{NewtonSchulz}(X)$ is $X / \smmnorm{X}$ after five steps $Y \mapsto a Y + b Y Y\smmtrans Y + "
+        r"c Y Y\smmtrans Y Y\smmtrans Y$ with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$"
+    ),
+    "inverse_root": (
+        r"$\operatorname{InverseRoot}(X, p, \varepsilon) = (X + \varepsilon I)^{-1/p}$ for a symmetric matrix $X$"
+    ),
+    "mean": r"$\operatorname{mean}(X)$ is the mean of the entries of a tensor",
+}
+
+
+def glossary(account: Account) -> list[str]:
+    """The sentences of the functions that the method and its losses contain, each tensor by itself."""
+    names = {call.func.__name__ for part in _told(account) for call in part.atoms(AppliedUndef)}
+    return [sentence for name, sentence in _MEANINGS.items() if name in names]
+
+
+def _told(account: Account) -> Iterator[Expr]:
+    optimizer = account.optimizer
+    yield optimizer.phi
+    yield from (variable.g for variable in optimizer.momentum)
+    for loss in (account.modified_loss, account.gradient_map_loss):
+        if isinstance(loss, (ModifiedLoss, GradientMapLoss)):
+            yield loss.potential

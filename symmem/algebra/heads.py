@@ -15,7 +15,7 @@ from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 
-from sympy import Add, Expr, Mul, S, Symbol
+from sympy import Abs, Add, Expr, Mul, S, Symbol, conjugate
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from symmem.algebra.families import VECTOR_HEADS, of_family
@@ -139,7 +139,11 @@ class Heads:
         if head is None:
             return expression.func(*arguments)
         count = len(operands_of(expression, head))
-        return self.applied(head, arguments[:count], arguments[count:])
+        found = self.applied(head, arguments[:count], arguments[count:])
+        if isinstance(expression, Abs) and found.has(conjugate):
+            # SymPy takes symbols for complex, and |x| of a longer x for sqrt(x conjugate(x)); here all is real.
+            return Abs(*arguments, evaluate=False)
+        return found
 
     def mapped(self, expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
         """The expression with every operand changed, in normal form."""

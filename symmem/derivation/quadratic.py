@@ -220,5 +220,7 @@ def _meets(rows: list[list[Expr]], candidate: mpmath.mpc) -> bool:
 
 
 def _number(value: Expr) -> mpmath.mpf:
-    rational = Rational(value)
-    return mpmath.mpf(int(rational.p)) / int(rational.q)
+    """A rational number as it is, another one, such as pi, to the digits that are asked for."""
+    if isinstance(value, Rational):
+        return mpmath.mpf(int(value.p)) / int(value.q)
+    return mpmath.mpmathify(value.evalf(mpmath.mp.dps + 5))

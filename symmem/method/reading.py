@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 from sympy import Expr
 
-from symmem.algebra.atoms import momentum_symbol
+from symmem.algebra.atoms import STEP, momentum_symbol
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.results import Missing, Sentence
 from symmem.declaration.optimizer import Optimizer
@@ -37,16 +37,21 @@ def _method(optimizer: Optimizer, seen: Callable[[Expr], Expr]) -> Method:
         Channel(momentum_symbol(position), seen(variable.g), _kernel(variable))
         for position, variable in enumerate(optimizer.momentum, start=1)
     )
-    method = Method.of(
+    made = partial(
+        Method.of,
         optimizer.name,
         seen(optimizer.phi),
-        channels,
         parameters=optimizer.parameters,
         functions=optimizer.functions,
         declared=optimizer,
         schedule=optimizer.schedule,
     )
-    return replace(method, channels=tuple(_settled(channel, method) for channel in channels))
+    method = made(channels)
+    settled = tuple(_settled(channel, method) for channel in channels)
+    limits = [value for channel in settled for value in channel.kernel.expressions]
+    is_known = all(value.has(STEP) or method.numbers.field.read(value) is not None for value in limits)
+    # A limit may bring a constant of its own: cosh(atan(n)) tends to cosh(pi/2).
+    return replace(method, channels=settled) if is_known else made(settled)
 
 
 def _kernel(variable: Momentum) -> Instant | Geometric | Delay:

@@ -28,8 +28,8 @@ class Scaled(Kernel):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
-        """The factor at step n: a field that holds its powers of the step holds them for every index."""
-        return (self.factor,)
+        """The factor at step n, a field that holds its powers of the step holds them for every index; and its limit."""
+        return (self.factor,) if isinstance(self.settled, Missing) else (self.factor, self.settled)
 
     @property
     def unsettled(self) -> Missing | None:

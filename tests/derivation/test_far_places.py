@@ -1,12 +1,13 @@
-"""Inputs that fuzzing found, each for its class: beyond floats, beyond any run, a root in two spellings."""
+"""Inputs that fuzzing found, each for its class: beyond floats, beyond any run, a root in two spellings, constants."""
 
 from __future__ import annotations
 
 from math import exp
 
 import mpmath
+import numpy as np
 import pytest
-from sympy import Max, Min, Rational, Symbol
+from sympy import Function, Max, Min, Rational, Symbol, conjugate, cosh, pi
 
 import symmem
 from symmem.algebra.probe import Probe, Ridges
@@ -51,3 +52,52 @@ def test_a_root_in_two_spellings_between_memories() -> None:
     expected = (exp(-1) + 1) * (seen[1] + beta * beta2 * seen[0])
     values = {Symbol("beta"): beta, Symbol("beta2"): beta2, symmem.grad: 1}
     assert abs(float(found.at(1).F.subs(values)) - expected) < 1e-12
+
+
+def test_a_limit_that_brings_a_constant() -> None:
+    """cosh(atan(n)) tends to cosh(pi/2); heavy ball times a constant c has M -> h c^2 beta/(1 - beta)^3 H grad."""
+    found = symmem.derive(declared("m1", [("grad", "beta", "cosh(atan(n))")], "beta = 0.9"))
+    limit = found.limit.M.replace(Function("D2L"), lambda v: 2 * v)
+    value = limit.xreplace(
+        {Symbol("beta"): Rational(9, 10), symmem.grad: Rational(3), Symbol("lr"): Rational(1)}
+    )
+    expected = cosh(pi / 2).evalf() ** 2 * 0.9 / 0.1**3 * 2 * 3
+    assert abs(float(value / expected) - 1) < 1e-12
+
+
+def test_the_radius_with_a_factor_that_is_not_rational() -> None:
+    """b = pi multiplies lr by pi: the radius is that of b = 1, over pi."""
+    plain, scaled = (
+        symmem.derive(declared("m1", [("grad", "beta", b)], "beta = 0.5")).quadratic.radius
+        for b in ("1", "pi")
+    )
+    assert abs(scaled * float(pi) / plain - 1) < 1e-10
+
+
+def test_an_absolute_value_stays_one_on_a_line() -> None:
+    """Symbols have no assumptions, and SymPy would write |x| of a long x by complex conjugates."""
+    debiased = "(1 - beta)/(1 - beta**(n + 1))"
+    variables = [("theta", "beta", "beta"), ("grad", "beta", debiased)]
+    found = symmem.derive(declared("abs(m2) + m1", variables, "beta = -0.5"))
+    assert not found.straight.has(conjugate)
+    space: dict = {}
+    exec(compile(symmem.emit(found, "numpy"), "far.py", "exec"), space)
+    theta, h, n = np.array([0.7, -0.4]), 1e-6, 3
+    given = theta, lambda x: x**3, lambda x, v: 3 * x**2 * v
+    line = space["straight"](*given, n=n, lr=h, beta=0.5)
+    first = space["memoryless"](*given[:2], n=n, beta=0.5) + space["correction"](*given, n=n, lr=h, beta=0.5)
+    assert np.allclose(line, first, rtol=1e-10, atol=1e-10)
+    assert not np.allclose(line, space["memoryless"](*given[:2], n=n, beta=0.5), rtol=1e-10, atol=1e-10)
+
+
+def test_a_rate_without_parameters_in_jax() -> None:
+    """``def _rate(n, *)`` would be no Python; the update of a delay that starts empty, times the rate."""
+    text = (
+        'name = "late"\nphi = "m1"\n[schedule]\nrate = "min(1, (n + 1)/100)"\n'
+        '[[momentum]]\ng = "grad"\ndelay = 1\nstart = 0\n'
+    )
+    space: dict = {}
+    exec(compile(symmem.emit(symmem.derive(read_toml(text)), "jax"), "late.py", "exec"), space)
+    assert float(space["_rate"](49)) == pytest.approx(0.5)
+    step = space["step"](np.ones(2), lambda x: x, lambda x, v: v, n=49, lr=1e-3)
+    assert np.allclose(step, 1 - 1e-3 * 0.5 * (1 + 1e-3 * 0.49), rtol=1e-6)

@@ -53,8 +53,10 @@ def _argument(argument: Argument, width: int) -> list[str]:
 def signature(name: str, arguments: Sequence[str], returns: str = "", depth: int = 0) -> list[str]:
     """The head of a function: on one line, else as many arguments on a line as it holds.
 
-    A formatter would give a line to each argument, and is told not to.  It stands ``depth`` levels deep.
+    A formatter would give a line to each argument, and is told not to.  It stands ``depth`` levels deep.  A star after
+    which nothing comes is left out.
     """
+    arguments = arguments[:-1] if arguments and arguments[-1] == "*" else arguments
     room, end = WIDTH - depth * len(INDENT), f") -> {returns}:" if returns else "):"
     line = f"def {name}({', '.join(arguments)}{end}"
     if len(line) <= room:

@@ -63,36 +63,36 @@ SPELLED: dict[str, tuple[Writable, str, str, str, str]] = {
     "step": (
         STEP, "θ ← θ − h [F + M]", "theta <- theta - h [F + M]",
         r"\boldsymbol{\theta} \leftarrow \boldsymbol{\theta} - h [\boldsymbol{F} + \boldsymbol{M}]",
-        r"\btheta \leftarrow \btheta - \lr [\bF + \bM]",
+        r"\smmbtheta \leftarrow \smmbtheta - \smmlr [\smmbF + \smmbM]",
     ),
     "decay": (
         times(H, DECAYED), "h (P ∇L̃ + ε θ)", "h (P grad L~ + eps theta)",
         r"h (P \nabla \tilde{\mathcal{L}} + \varepsilon \boldsymbol{\theta})",
-        r"\lr (\precond \nabla \modloss + \varepsilon \btheta)",
+        r"\smmlr (\smmprecond \nabla \smmmodloss + \varepsilon \smmbtheta)",
     ),
     "equation": (
         Equality(Velocity(), series("G", range(3))), "θ′ = G₀ + h G₁ + h² G₂", "theta' = G_0 + h G_1 + h^2 G_2",
         r"\dot{\boldsymbol{\theta}} = \boldsymbol{G}_{0} + h \boldsymbol{G}_{1} + h^{2} \boldsymbol{G}_{2}",
-        r"\dot{\btheta} = \bG_{0} + \lr \bG_{1} + \lr^{2} \bG_{2}",
+        r"\dot{\smmbtheta} = \smmbG_{0} + \smmlr \smmbG_{1} + \smmlr^{2} \smmbG_{2}",
     ),
-    "step n": (AtStep(F, N), "F⁽ⁿ⁾", "F^(n)", r"\boldsymbol{F}^{(n)}", r"\bF^{(n)}"),
-    "a step": (AtStep(M, Number(12)), "M⁽¹²⁾", "M^(12)", r"\boldsymbol{M}^{(12)}", r"\bM^{(12)}"),
-    "limit": (AtStep(F, Atom("oo")), "F", "F", r"\boldsymbol{F}^{(\infty)}", r"\bF^{(\infty)}"),
+    "step n": (AtStep(F, N), "F⁽ⁿ⁾", "F^(n)", r"\boldsymbol{F}^{(n)}", r"\smmbF^{(n)}"),
+    "a step": (AtStep(M, Number(12)), "M⁽¹²⁾", "M^(12)", r"\boldsymbol{M}^{(12)}", r"\smmbM^{(12)}"),
+    "limit": (AtStep(F, Atom("oo")), "F", "F", r"\boldsymbol{F}^{(\infty)}", r"\smmbF^{(\infty)}"),
     "iterate": (
-        Iterate(added(N, ONE)), "θₙ₊₁", "theta_{n+1}", r"\boldsymbol{\theta}_{n + 1}", r"\btheta^{(n + 1)}",
+        Iterate(added(N, ONE)), "θₙ₊₁", "theta_{n+1}", r"\boldsymbol{\theta}_{n + 1}", r"\smmbtheta^{(n + 1)}",
     ),
     "memory": (
         MEMORY, "b Σₖ₌₀ⁿ βᵏ g(θₙ₋ₖ)", "b sum_{k=0}^{n} beta^k g(theta_{n-k})",
         r"b \sum_{k = 0}^{n} \beta^{k} g(\boldsymbol{\theta}_{n - k})",
-        r"b \sum_{k = 0}^{n} \beta^{k} \gfun(\btheta^{(n - k)})",
+        r"b \sum_{k = 0}^{n} \beta^{k} \smmgfun(\smmbtheta^{(n - k)})",
     ),
     "at a point": (
         series("F", range(2), THETA), "F₀(θ) + h F₁(θ)", "F_0(theta) + h F_1(theta)",
         r"\boldsymbol{F}_{0}(\boldsymbol{\theta}) + h \boldsymbol{F}_{1}(\boldsymbol{\theta})",
-        r"\bF_{0}(\btheta) + \lr \bF_{1}(\btheta)",
+        r"\smmbF_{0}(\smmbtheta) + \smmlr \smmbF_{1}(\smmbtheta)",
     ),
-    "along": (Along(Letter("D"), Letter("v")), "D[v]", "D[v]", "D[v]", r"D[\bv]"),
-    "bound": (Bound(LR**2), "O(h²)", "O(h^2)", "O(h^{2})", r"O(\lr^{2})"),
+    "along": (Along(Letter("D"), Letter("v")), "D[v]", "D[v]", "D[v]", r"D[\smmbv]"),
+    "bound": (Bound(LR**2), "O(h²)", "O(h^2)", "O(h^{2})", r"O(\smmlr^{2})"),
     "regime": (
         Regime((Symbol("eps"), Symbol("beta1"))), "ε, β₁ → 0", "eps, beta1 -> 0", r"\varepsilon, \beta_1 \to 0",
         r"\varepsilon, \beta_1 \to 0",
@@ -101,25 +101,25 @@ SPELLED: dict[str, tuple[Writable, str, str, str, str]] = {
     "open": (
         Range(-oo, Rational(1, 2), True, False), "(−∞, 0.5]", "(-inf, 0.5]", r"(-\infty, 0.5]", r"(-\infty, 0.5]",
     ),
-    "g_l": (Named("g", "l"), "gₗ", "g_l", r"g_{\ell}", r"\gfun_{\ell}"),
-    "Phi": (Named("Phi"), "Φ", "Phi", r"\Phi", r"\update"),
-    "theta_0": (Named("theta", 0), "θ₀", "theta_0", r"\boldsymbol{\theta}_{0}", r"\btheta^{(0)}"),
+    "g_l": (Named("g", "l"), "gₗ", "g_l", r"g_{\ell}", r"\smmgfun_{\ell}"),
+    "Phi": (Named("Phi"), "Φ", "Phi", r"\Phi", r"\smmupdate"),
+    "theta_0": (Named("theta", 0), "θ₀", "theta_0", r"\boldsymbol{\theta}_{0}", r"\smmbtheta^{(0)}"),
     "start": (
         Start(2), "θ₀ + h d₁ + h² d₂", "theta_0 + h d_1 + h^2 d_2",
         r"\boldsymbol{\theta}_{0} + h \boldsymbol{d}_{1} + h^{2} \boldsymbol{d}_{2}",
-        r"\btheta^{(0)} + \lr \bd_{1} + \lr^{2} \bd_{2}",
+        r"\smmbtheta^{(0)} + \smmlr \smmbd_{1} + \smmlr^{2} \smmbd_{2}",
     ),
     "radius": (
         Less(Absolute(times(H, Letter("a"))), Decimal("0.25")), "|h a| < 0.25", "|h a| < 0.25",
-        r"\lvert h a \rvert < 0.25", r"\abs{\lr a} < 0.25",
+        r"\lvert h a \rvert < 0.25", r"\smmabs{\smmlr a} < 0.25",
     ),
     "words": (
         Listed((Letter("mu"), Word("series"))), "μ, series", "mu, series", r"\mu, \text{series}", r"\mu, \text{series}",
     ),
     "tiny": (Decimal("1", -8), "1e-8", "1e-8", "10^{-8}", "10^{-8}"),
     "small": (Decimal("1.5", -7), "1.5e-7", "1.5e-7", r"1.5 \cdot 10^{-7}", r"1.5 \cdot 10^{-7}"),
-    "expression": (GRAD, "∇L", "grad L", r"\nabla \mathcal{L}", r"\nabla \loss"),
-    "index": (Indexed(F, N), "Fₙ", "F_n", r"\boldsymbol{F}_{n}", r"\bF_{n}"),
+    "expression": (GRAD, "∇L", "grad L", r"\nabla \mathcal{L}", r"\nabla \smmloss"),
+    "index": (Indexed(F, N), "Fₙ", "F_n", r"\boldsymbol{F}_{n}", r"\smmbF_{n}"),
 }  # fmt: skip
 
 

@@ -87,12 +87,13 @@ def _closed_in_field(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr 
     total = field.number(0)
     for bound, sign in ((last + 1, 1), (first, -1)):
         index, beyond = bound.as_coeff_Add()[::-1]
-        if index == 0:
-            continue  # an empty sum: nothing stands before r = 0
-        below = definite_sum(field, element, r, index)
-        at_index = field.read(summand.xreplace({r: index})) if beyond else field.number(0)
-        if below is None or at_index is None:
+        if not (beyond.is_Integer and (beyond in (0, 1) or (index == 0 and beyond > 0))):
+            return None  # so many terms beyond an index are not added one by one
+        # Nothing stands before r = 0.
+        below = field.number(0) if index == 0 else definite_sum(field, element, r, index)
+        ends = [field.read(summand.xreplace({r: index + step})) for step in range(int(beyond))]
+        if below is None or None in ends:
             return None
-        part = below + at_index
+        part = sum((end for end in ends if end is not None), below)
         total = total + part if sign > 0 else total - part
     return write(field, total)

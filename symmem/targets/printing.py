@@ -93,7 +93,7 @@ class SourcePrinter(Printer):
 
     def _print_Mul(self, expression: Mul) -> str:
         is_minus = is_negative(expression)
-        above, below = _fraction(-expression if is_minus else expression)
+        above, below = fraction(-expression if is_minus else expression)
         above.sort(key=lambda factor: factor not in self._numbers)
         first, *others = above or [S.One]
         factors = [self.minus(first) if is_minus else self.bound(first, PRODUCT)]
@@ -163,7 +163,7 @@ def _reading_order(term: Expr) -> tuple[bool, bool, object]:
     return is_negative(term), bool(term.is_Number), default_sort_key(term)
 
 
-def _fraction(expression: Expr) -> tuple[list[Expr], list[Expr]]:
+def fraction(expression: Expr) -> tuple[list[Expr], list[Expr]]:
     """Factors above and below the line; roots stay above: 1/sqrt(x) is a function of its own."""
     above: list[Expr] = []
     below: list[Expr] = []

@@ -18,6 +18,7 @@ from symmem.program.statements import Apply, Assign, Choice, Entrywise, Internal
 from symmem.targets.c.numbers import INDENT, OWN_NAMES, WIDTH, NumberWriter, declared, indented
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import CPrinter, Precision
+from symmem.targets.c.wide import WidePrinter
 from symmem.targets.printing import fitted, part_names
 
 
@@ -49,8 +50,8 @@ class PassWriter:
     def body(self) -> list[str]:
         """The numbers and vectors by their names, then the statements; the last one assigns the result."""
         work = self.work
-        # The numbers of a sum over past steps are doubles in every precision.
-        kind = "double" if work.has_sum else self.precision.type
+        # The numbers of a sum over past steps are doubles in every precision, and those of a single entry.
+        kind = "double" if work.has_sum or self.stored is None else self.precision.type
         cast = "(float)" if kind == "float" else ""
         lines = [
             f"const {kind} {self._name(number)} = {cast}numbers[{k}];{_remark(number)}"
@@ -112,12 +113,17 @@ class PassWriter:
         """The terms are added where they are computed: oldest first."""
         *earlier, last = loop.body
         total = self._at(loop.result)
+        added = Place(*self.precision.gathered(total, "+"))
         inner = self._block(earlier)
         if isinstance(last, Apply) and last.result == loop.term:
-            inner += self._apply(last, Place(f"{total} += "))
+            inner += self._apply(last, added)
         else:
-            inner += [*self._block([last]), *self._each([f"{total} += {self._at(loop.term)};"])]
-        return [self._declared(loop.result), *self._each([f"{total} = 0;"]), *self._numbers.loop(loop, inner)]
+            inner += [
+                *self._block([last]),
+                *self._each([f"{added.start}{self._at(loop.term)}{added.end}"]),
+            ]
+        first = self._each([f"{total} = {self.precision.number(0)};"])
+        return [self._declared(loop.result), *first, *self._numbers.loop(loop, inner)]
 
     @property
     def _takes_roots(self) -> bool:
@@ -149,7 +155,12 @@ class PassWriter:
         if self.stored is not None:
             entries = [*function.vectors, *sorted(roots, key=lambda symbol: symbol.name)]
             lines = [f"const {kind} {self._name(e)} = {self._at(e)};" for e in entries if e in wanted]
-        printer = CPrinter(self.precision, frozenset(function.scalars), self._name)
+        scalars = frozenset(function.scalars)
+        printer = (
+            WidePrinter(scalars, self._name)
+            if self.precision.is_wide
+            else CPrinter(self.precision, scalars, self._name)
+        )
         fresh = part_names()
         for symbol, value in function.locals:
             if symbol in wanted - roots:

@@ -14,7 +14,8 @@ from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
 from symmem.program.statements import Assign, Assignment, Choice, Loop, Statement
 from symmem.targets.c.passes import Pass
-from symmem.targets.c.printing import EXTENDED, NUMBER, CPrinter, Precision
+from symmem.targets.c.printing import NUMBER, WIDE, CPrinter, Precision
+from symmem.targets.c.wide import WidePrinter
 from symmem.targets.printing import SourcePrinter, fitted, part_names
 
 INDENT = "    "
@@ -24,12 +25,16 @@ OWN_NAMES = ("numbers", "params", "totals", "vectors", "result", "lanes", "root"
 
 
 class NumberWriter:
-    """Writes numbers, in double where nothing else is said; ``names`` spells their symbols."""
+    """Writes numbers, in double; with ``doubles`` with more range, but for those symbols.
 
-    def __init__(self, names: Callable[[Symbol], str], precision: Precision = NUMBER) -> None:
+    ``names`` spells the symbols.
+    """
+
+    def __init__(self, names: Callable[[Symbol], str], doubles: Iterable[Symbol] | None = None) -> None:
         self._names = names
-        self._type = precision.type
-        self._printer = CPrinter(precision, names=names)
+        self._precision: Precision = NUMBER if doubles is None else WIDE
+        self._type = self._precision.type
+        self._printer = CPrinter(NUMBER, names=names) if doubles is None else WidePrinter(doubles, names)
         self._parts = part_names()
 
     def statements(self, statements: Iterable[Statement]) -> list[str]:
@@ -42,11 +47,14 @@ class NumberWriter:
                 lines += self._choice(statement)
             else:
                 assert isinstance(statement, Loop)
+                if isinstance(self._printer, WidePrinter):
+                    self._printer.doubles.add(statement.index)
                 result = self._names(statement.result)
                 sign, start = ("*", 1) if statement.is_product else ("+", 0)
-                added = f"{result} {sign}= {self._names(statement.term)};"
-                lines.append(f"{self._type} {result} = {start};")
-                lines += self.loop(statement, [*self.statements(statement.body), added])
+                before, behind = self._precision.gathered(result, sign)
+                lines.append(f"{self._type} {result} = {self._precision.number(start)};")
+                body = [*self.statements(statement.body), f"{before}{self._names(statement.term)}{behind}"]
+                lines += self.loop(statement, body)
         return lines
 
     def _choice(self, choice: Choice) -> list[str]:
@@ -68,10 +76,10 @@ class NumberWriter:
 
     def loop(self, loop: Loop, body: Sequence[str]) -> list[str]:
         """``for`` over the past steps whose weight counts; steps are whole numbers, exact as doubles."""
-        index, stop = self._names(loop.index), self._printer.source(loop.stop)
-        first = self._printer.source(loop.first)
+        index, stop = self._names(loop.index), self._printer.double(loop.stop)
+        first = self._printer.double(loop.first)
         if loop.decay is not None:
-            first = f"symmem_oldest({first}, {stop}, {self._printer.source(loop.decay)})"
+            first = f"symmem_oldest({first}, {stop}, {self._printer.double(loop.decay)})"
         head = f"for (double {index} = {first}; {index} < {stop}; {index} += 1) {{"
         return [head, *indented(body), "}"]
 
@@ -82,15 +90,19 @@ def coefficients(
     """The lines that fill the array ``numbers`` of a pass from ``params``, ``n`` and ``lr``, and from ``totals``."""
     own = Scope((STEP.name, LR.name), words=OWN_NAMES)
     sums = totals or {}
-    precision, cast = (EXTENDED, "(double)") if totals else (NUMBER, "")
+    doubles = {STEP, LR, *fields} if sums else None
 
     def names(symbol: Symbol) -> str:
         if symbol in sums:
             return sums[symbol]
         return f"params->{fields[symbol]}" if symbol in fields else own.name(symbol)
 
-    filled = [f"numbers[{k}] = {cast}{names(number)};" for k, number in enumerate(work.numbers)]
-    return (*NumberWriter(names, precision).statements(work.before), *filled)
+    def narrow(number: Symbol) -> str:
+        is_wide = doubles is not None and number not in doubles
+        return f"symmem_narrow({names(number)})" if is_wide else names(number)
+
+    filled = [f"numbers[{k}] = {narrow(number)};" for k, number in enumerate(work.numbers)]
+    return (*NumberWriter(names, doubles).statements(work.before), *filled)
 
 
 def declared(

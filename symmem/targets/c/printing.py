@@ -10,10 +10,11 @@ from sympy import Expr, Integer, Pow, Rational, S, Symbol
 from symmem.program.decay_functions import Complete
 from symmem.targets.printing import Dialect, SourcePrinter, own_name
 
-_MATHEMATICS = {
+FUNCTIONS = {
     "sqrt": "sqrt", "Abs": "fabs", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "atan": "atan", "erf": "erf",
 }  # fmt: skip
+"""The functions of C's library that have one argument, by their names in SymPy."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,25 @@ class Precision:
     """Whether 1/x and 1/sqrt(x) give NaN where x is infinite: such an entry is computed again."""
 
     @property
+    def is_wide(self) -> bool:
+        """Whether operations are functions."""
+        return self.type == "symmem_wide"
+
+    def number(self, value: int) -> str:
+        """A whole number of this type."""
+        return f"symmem_of({value})" if self.is_wide else str(value)
+
+    def gathered(self, total: str, sign: str) -> tuple[str, str]:
+        """What stands before and behind a value that is added to the total, or multiplied with it."""
+        if not self.is_wide:
+            return f"{total} {sign}= ", ";"
+        return f"{total} = symmem_{'add' if sign == '+' else 'mul'}({total}, ", ");"
+
+    @property
     def dialect(self) -> Dialect:
         """The functions of C's library for this type."""
         end = self.functions
-        functions = {name: f"{function}{end}({{}})" for name, function in _MATHEMATICS.items()}
+        functions = {name: f"{function}{end}({{}})" for name, function in FUNCTIONS.items()}
         functions["sign"] = f"symmem_sign{end}({{}})"
         functions["Shortfall"] = "symmem_shortfall({}, {})"
         functions |= {"Min": f"fmin{end}({{}}, {{}})", "Max": f"fmax{end}({{}}, {{}})"}
@@ -43,7 +59,8 @@ class Precision:
 FLOAT = Precision("float", "f", "f", 17, guarded=True)
 DOUBLE = Precision("double", "", "", 17, guarded=True)
 NUMBER = Precision("double", "", "", 17, guarded=False)
-EXTENDED = Precision("long double", "l", "L", 40, guarded=False)
+WIDE = Precision("symmem_wide", "w", "", 17, guarded=False)
+"""With more range: its expressions are printed by :mod:`symmem.targets.c.wide`."""
 
 
 class CPrinter(SourcePrinter):
@@ -57,6 +74,10 @@ class CPrinter(SourcePrinter):
     ) -> None:
         super().__init__(precision.dialect, numbers, names)
         self._precision = precision
+
+    def double(self, expression: Expr) -> str:
+        """The expression where a double is asked for."""
+        return self.source(expression)
 
     def power(self, base: Expr, exponent: Expr) -> str:
         """``pow(base, exponent)`` in this type."""

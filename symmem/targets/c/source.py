@@ -16,11 +16,11 @@ from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import SUFFIXES, interface_function
 from symmem.targets.c.launches import FORMS, ROLES, Parts, directions, products
 from symmem.targets.c.passes import Pass
-from symmem.targets.c.printing import DOUBLE, EXTENDED, FLOAT, Precision
+from symmem.targets.c.printing import DOUBLE, FLOAT, WIDE, Precision
 
 RUNTIME = (
-    "machine.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "totals.h", "loops.h", "type_f32.h", "totals.h",
-    "loops.h", "passes.h", "adders.h", "checks.h",
+    "machine.h", "wide.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "totals.h", "loops.h", "type_f32.h",
+    "totals.h", "loops.h", "passes.h", "adders.h", "checks.h",
 )  # fmt: skip
 """The fixed code in the order in which it is copied; the loops once for each type."""
 OF_SUMS = ("totals.h", "adders.h")
@@ -83,7 +83,7 @@ def _pass(name: str, work: Pass, *, is_sum: bool = False) -> dict[str, object]:
         "runners": "SYMMEM_ADDERS" if is_sum else "SYMMEM_RUNNERS",
         # Sums, over past steps or over the entries, have many terms: they are added up in double.
         "blocks": [block(DOUBLE, "double"), block(DOUBLE if is_sum or work.has_sum else FLOAT, "float")],
-        "extended": PassWriter(work, EXTENDED).body(),
+        "extended": PassWriter(work, WIDE).body(),
         "vectors": len(work.vectors),
         "numbers": len(work.numbers),
     }

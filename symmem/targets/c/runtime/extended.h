@@ -3,48 +3,47 @@
  * infinite input stands for the limit: where infinite arithmetic has no answer (inf / inf), two large
  * numbers in its place show whether the formula settles, grows or vanishes.
  */
-typedef long double symmem_formula(const double *numbers, const long double *vectors);
+typedef symmem_wide symmem_formula(const double *numbers, const symmem_wide *vectors);
 
-static long double along(symmem_formula *formula, const double *numbers, const long double *vectors,
+static symmem_wide along(symmem_formula *formula, const double *numbers, const symmem_wide *vectors,
     size_t given, size_t path)
 {
-    const int size = LDBL_MAX_EXP > 1024 ? LDBL_MAX_EXP / 32 : LDBL_MAX_EXP / 8;
-    long double value[2] = {0, 0};
+    enum { SIZE = 512 };
+    symmem_wide value[2];
     for (int step = 0; step < 2; ++step) {
-        long double moved[SYMMEM_VECTORS];
+        symmem_wide moved[SYMMEM_VECTORS];
         for (size_t k = 0; k < given; ++k) {
-            const int exponent = size * (step + 1) * (k % 2 == path ? 2 : 1);
-            const bool infinite = isinf(vectors[k]);
-            moved[k] = infinite ? copysignl(ldexpl(1.0L, exponent), vectors[k]) : vectors[k];
+            const double exponent = SIZE * (step + 1) * (k % 2 == path ? 2 : 1);
+            moved[k] = isinf(vectors[k].part) ? symmem_scaled(copysign(1, vectors[k].part), exponent) : vectors[k];
         }
         value[step] = formula(numbers, moved);
     }
-    if ((double)value[0] == (double)value[1]) {
+    if (symmem_narrow(symmem_sub(value[0], value[1])) == 0 || symmem_narrow(value[0]) == symmem_narrow(value[1])) {
         return value[1];
     }
-    if (fabsl(value[1]) > fabsl(value[0])) {
-        return copysignl((long double)INFINITY, value[1]);
-    }
-    return fabsl(value[1]) < fabsl(value[0]) ? copysignl(0.0L, value[1]) : (long double)NAN;
+    const symmem_wide first = symmem_abs(value[0]), second = symmem_abs(value[1]);
+    const double grown = symmem_less(first, second) ? INFINITY : symmem_less(second, first) ? 0 : NAN;
+    return symmem_of(copysign(grown, value[1].part));
 }
 
-static SYMMEM_RARE long double extended(symmem_formula *formula, const double *numbers,
-    const long double *vectors, size_t given)
+static SYMMEM_RARE symmem_wide extended(symmem_formula *formula, const double *numbers,
+    const symmem_wide *vectors, size_t given)
 {
-    const long double value = formula(numbers, vectors);
+    const symmem_wide value = formula(numbers, vectors);
     size_t infinite = 0;
     for (size_t k = 0; k < given; ++k) {
-        if (isnan(vectors[k])) {
-            return (long double)NAN;
+        if (isnan(vectors[k].part)) {
+            return symmem_of(NAN);
         }
-        infinite += isinf(vectors[k]) ? 1 : 0;
+        infinite += isinf(vectors[k].part) ? 1 : 0;
     }
-    if (!isnan(value) || infinite == 0) {
+    if (!isnan(value.part) || infinite == 0) {
         return value;
     }
-    const long double first = along(formula, numbers, vectors, given, 0);
-    const long double second = along(formula, numbers, vectors, given, 1);
-    return first == second ? first : (long double)NAN; /* the limit must not depend on the path */
+    const symmem_wide first = along(formula, numbers, vectors, given, 0);
+    const symmem_wide second = along(formula, numbers, vectors, given, 1);
+    const bool same = first.part == second.part && first.exponent == second.exponent;
+    return same ? first : symmem_of(NAN); /* the limit must not depend on the path */
 }
 
 /* The first step with |decay|**(stop - step) >= 2**-SYMMEM_TOLERANCE_BITS; older terms of a sum are left out. */
@@ -65,9 +64,4 @@ static SYMMEM_INLINE double symmem_sign(double x)
 static SYMMEM_INLINE float symmem_signf(float x)
 {
     return x > 0 ? 1.0f : x < 0 ? -1.0f : x;
-}
-
-static SYMMEM_INLINE long double symmem_signl(long double x)
-{
-    return x > 0 ? 1.0L : x < 0 ? -1.0L : x;
 }

@@ -23,11 +23,11 @@ static SYMMEM_RARE void TYPED(repair)(symmem_formula *formula, const double *num
 {
     for (size_t i = 0; i < lanes; ++i) {
         if (result[i] - result[i] != 0) {
-            long double entry[SYMMEM_VECTORS];
+            symmem_wide entry[SYMMEM_VECTORS];
             for (size_t k = 0; k < given; ++k) {
-                entry[k] = vectors[k][i];
+                entry[k] = symmem_of(vectors[k][i]);
             }
-            result[i] = (REAL)extended(formula, numbers, entry, given);
+            result[i] = (REAL)symmem_narrow(extended(formula, numbers, entry, given));
         }
     }
 }

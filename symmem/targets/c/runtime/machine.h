@@ -3,11 +3,13 @@
 #define SYMMEM_INLINE inline __attribute__((always_inline, unused))
 #define SYMMEM_RARE __attribute__((noinline, cold))
 #define SYMMEM_APART __attribute__((noinline))
+#define SYMMEM_MAYBE_UNUSED __attribute__((unused))
 #define SYMMEM_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define SYMMEM_INLINE inline
 #define SYMMEM_RARE
 #define SYMMEM_APART
+#define SYMMEM_MAYBE_UNUSED
 #define SYMMEM_PREFETCH(address) ((void)(address))
 #endif
 

@@ -1,11 +1,6 @@
 /*
  * Sums over the past without the digits that their closed forms lose.
  */
-#if defined(__GNUC__) || defined(__clang__)
-#define SYMMEM_MAYBE_UNUSED __attribute__((unused))
-#else
-#define SYMMEM_MAYBE_UNUSED
-#endif
 
 /* The power of a node, a product of `width` factors, taken factor by factor: so it keeps its digits. */
 static SYMMEM_INLINE double symmem_node_power(const double *node, int width, double k)

@@ -11,11 +11,11 @@ struct TYPED(terms) {
     size_t given;
 };
 
-typedef long double TYPED(adder)(const struct TYPED(terms) *terms, size_t begin, size_t end);
+typedef symmem_wide TYPED(adder)(const struct TYPED(terms) *terms, size_t begin, size_t end);
 typedef void TYPED(density)(const double *numbers, const REAL *const *vectors, double *restrict result,
     size_t lanes, symmem_root *root);
 
-static SYMMEM_INLINE long double TYPED(added)(TYPED(density) *density, symmem_root *root, size_t given,
+static SYMMEM_INLINE symmem_wide TYPED(added)(TYPED(density) *density, symmem_root *root, size_t given,
     size_t lanes, const struct TYPED(terms) *terms, size_t begin, size_t end)
 {
     enum { WAYS = 8 };
@@ -41,32 +41,28 @@ static SYMMEM_INLINE long double TYPED(added)(TYPED(density) *density, symmem_ro
             }
         }
     }
-    long double total = 0, small = 0;
+    symmem_kept total = {{0, 0}, {0, 0}};
     for (size_t k = 0; k < WAYS; ++k) {
-        total += sum[k];
-        small += rest[k];
+        total = symmem_keep(symmem_keep(total, symmem_of(sum[k])), symmem_of(rest[k]));
     }
-    return total + small;
+    return symmem_whole(total);
 }
 
-static SYMMEM_RARE long double TYPED(added_again)(symmem_formula *formula,
+static SYMMEM_RARE symmem_wide TYPED(added_again)(symmem_formula *formula,
     const struct TYPED(terms) *terms, size_t begin, size_t end)
 {
-    long double sum = 0, rest = 0;
+    symmem_kept total = {{0, 0}, {0, 0}};
     for (size_t i = begin; i < end; ++i) {
-        long double entry[SYMMEM_VECTORS];
+        symmem_wide entry[SYMMEM_VECTORS];
         for (size_t k = 0; k < terms->given; ++k) {
-            entry[k] = terms->vectors[k][i];
+            entry[k] = symmem_of(terms->vectors[k][i]);
         }
-        const long double term = extended(formula, terms->numbers, entry, terms->given);
-        const long double next = sum + term, back = next - sum;
-        rest += (sum - (next - back)) + (term - back);
-        sum = next;
+        total = symmem_keep(total, extended(formula, terms->numbers, entry, terms->given));
     }
-    return isfinite(sum) ? sum + rest : sum;
+    return symmem_whole(total);
 }
 
-static long double TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_formula *formula,
+static symmem_wide TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_formula *formula,
     const double *numbers, const REAL *const *vectors, size_t given, size_t count)
 {
     enum { PARTS = 256, SHORTEST = 2048 };
@@ -78,7 +74,7 @@ static long double TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_f
     const size_t length = whole < SHORTEST ? (size_t)SHORTEST : runs * SYMMEM_LONG_LANES;
     const ptrdiff_t used = (ptrdiff_t)((count - 1) / length + 1);
     TYPED(adder) *const adder = has_wide() ? wide : base;
-    long double parts[PARTS], total = 0;
+    symmem_wide parts[PARTS], total = {0, 0};
     for (int again = 0; again < 2; ++again) {
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) if (is_shared(count))
@@ -88,13 +84,14 @@ static long double TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_f
             const size_t end = begin + (left < length ? left : length);
             parts[part] = again ? TYPED(added_again)(formula, &terms, begin, end) : adder(&terms, begin, end);
         }
-        total = 0;
+        symmem_kept all = {{0, 0}, {0, 0}};
         for (ptrdiff_t part = 0; part < used; ++part) {
-            total += parts[part];
+            all = symmem_keep(all, parts[part]);
         }
-        if (isfinite(total) && fabsl(total) > 1e-280L) {
+        total = symmem_whole(all);
+        if (isfinite(total.part) && total.exponent > -930 && total.part != 0) {
             break;
         }
     }
-    return isfinite(total) ? total : (long double)NAN;
+    return isfinite(total.part) ? total : symmem_of(NAN);
 }

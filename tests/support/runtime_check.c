@@ -16,6 +16,8 @@ enum {
 
 #define SYMMEM_VECTORS 2
 #define SYMMEM_NUMBERS 1
+#define SYMMEM_PLAIN 1
+#define SYMMEM_MOST_NODES 1
 #define SYMMEM_TOLERANCE_BITS 60
 
 #include "machine.h"
@@ -67,8 +69,8 @@ static symmem_wide ratio_extended(const double *numbers, const symmem_wide *vect
     return symmem_div(symmem_mul(symmem_of(numbers[0]), vectors[0]), symmem_sqrtw(vectors[1]));
 }
 
-SYMMEM_RUNNERS(ratio, f64, 2, SYMMEM_LANES_f64)
-SYMMEM_RUNNERS(ratio, f32, 2, SYMMEM_LANES_f32)
+SYMMEM_RUNNERS(ratio, f64, 2, SYMMEM_LANES_f64, 1)
+SYMMEM_RUNNERS(ratio, f32, 2, SYMMEM_LANES_f32, 1)
 
 static bool is_near(double value, double exact, double error)
 {

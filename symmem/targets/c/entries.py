@@ -16,7 +16,7 @@ from sympy import Expr, Pow, S, Symbol
 from symmem.program.scope import Scope
 from symmem.program.statements import Apply, Assign, Choice, Entrywise, Internal, Loop, Statement
 from symmem.targets.c.numbers import INDENT, OWN_NAMES, WIDTH, NumberWriter, declared, indented
-from symmem.targets.c.passes import Pass
+from symmem.targets.c.passes import Pass, Rows
 from symmem.targets.c.printing import CPrinter, Precision
 from symmem.targets.c.wide import WidePrinter
 from symmem.targets.printing import fitted, part_names
@@ -91,10 +91,12 @@ class PassWriter:
         run = f"{kind} {self._array(vector)}[SYMMEM_LONG_LANES];"
         return f"{kind} {self._name(vector)};" if self.stored is None else run
 
-    def _block(self, statements: Sequence[Statement]) -> list[str]:
+    def _block(self, statements: Sequence[Statement | Rows]) -> list[str]:
         lines: list[str] = []
         for statement in statements:
-            if isinstance(statement, Assign):
+            if isinstance(statement, Rows):
+                lines += self._rows(statement)
+            elif isinstance(statement, Assign):
                 lines += self._numbers.assignments(statement.assignments)
             elif isinstance(statement, Apply):
                 lines.append(self._declared(statement.result))
@@ -124,6 +126,17 @@ class PassWriter:
             ]
         first = self._each([f"{total} = {self.precision.number(0)};"])
         return [self._declared(loop.result), *first, *self._numbers.loop(loop, inner)]
+
+    def _rows(self, rows: Rows) -> list[str]:
+        """A sum over rows of numbers, which lie behind the others: how many, then row by row."""
+        total, start, width = self._at(rows.result), len(self.work.numbers), len(rows.columns)
+        names = [self._name(column) for column in rows.columns]
+        inner = [f"const double {name} = row[{k}];" for k, name in enumerate(names)]
+        inner += self._apply(rows.term, Place(*self.precision.gathered(total, "+")))
+        first = self._each([f"{total} = {self.precision.number(0)};"])
+        places = [f"const double *row = numbers + {start + 1};"]
+        head = f"for (size_t place = (size_t)numbers[{start}]; place > 0; --place, row += {width}) {{"
+        return [self._declared(rows.result), *first, *places, head, *indented(inner), "}"]
 
     @property
     def _takes_roots(self) -> bool:
@@ -190,11 +203,11 @@ def _roots(function: Entrywise) -> list[tuple[Symbol, Expr]]:
     ]
 
 
-def _applied(statements: Sequence[Statement]) -> list[Apply]:
+def _applied(statements: Sequence[Statement | Rows]) -> list[Apply]:
     found: list[Apply] = []
     for statement in statements:
-        if isinstance(statement, Apply):
-            found.append(statement)
+        if isinstance(statement, (Apply, Rows)):
+            found.append(statement.term if isinstance(statement, Rows) else statement)
         elif isinstance(statement, Loop):
             found += _applied(statement.body)
     return found

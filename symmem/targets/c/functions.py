@@ -34,9 +34,7 @@ def interface_function(role: str, kind: str, prefix: str, parts: Parts) -> Funct
     asked = f"{prefix}_directions(n)"
     hv, products = ("hv", asked) if takes_products else ("NULL", "0")
     out, written = "theta" if role == "step" else "out", asked if role == "direction" else "1"
-    given = (
-        f"params, (double)n, {'lr' if takes_products else '0'}, {'totals, ' if parts.has_sums else ''}numbers"
-    )
+    given = f"params, symmem_step(n), {'lr' if takes_products else '0'}, {'totals, ' if parts.has_sums else ''}numbers"
     checked = ["params", "theta", "grad", hv, products, out, written, "count", f"sizeof *{out}"]
     return Function(
         name=name,

@@ -16,6 +16,7 @@ from functools import cached_property
 from sympy import Symbol
 
 from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.program.one_tensor import SIZE
 from symmem.program.products import direction_name, product_symbol
@@ -90,6 +91,11 @@ class Parts:
         return Need.TOTAL in self.program.needs()
 
     @cached_property
+    def ranges(self) -> Ranges:
+        """Those of the parameters."""
+        return {Symbol(each.name): each.range for each in self.program.optimizer.parameters}
+
+    @cached_property
     def most_sums(self) -> int:
         """How many sums a routine has at most."""
         routines = (each for variants in self.program.routines.values() for each in variants.existing)
@@ -109,7 +115,7 @@ class Parts:
         return tuple(
             launch
             for position, routine in enumerate(routines)
-            for launch in self._planned(role, form, plan_of(routine), _behind(out, position))
+            for launch in self._planned(role, form, plan_of(routine, self.ranges), _behind(out, position))
         )
 
     def _planned(self, role: str, form: str, plan: Plan, out: str) -> list[Launch]:

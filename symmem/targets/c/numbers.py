@@ -13,14 +13,14 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
 from symmem.program.statements import Assign, Assignment, Choice, Loop, Statement
-from symmem.targets.c.passes import Pass
+from symmem.targets.c.passes import Pass, Table
 from symmem.targets.c.printing import NUMBER, WIDE, CPrinter, Precision
 from symmem.targets.c.wide import WidePrinter
 from symmem.targets.printing import SourcePrinter, fitted, part_names
 
 INDENT = "    "
 WIDTH = 100
-OWN_NAMES = ("numbers", "params", "totals", "vectors", "result", "lanes", "root", "i")
+OWN_NAMES = ("numbers", "params", "places", "row", "totals", "vectors", "result", "lanes", "root", "i")
 """The arguments of the written functions, and the index of their loops over entries."""
 
 
@@ -56,6 +56,17 @@ class NumberWriter:
                 body = [*self.statements(statement.body), f"{before}{self._names(statement.term)}{behind}"]
                 lines += self.loop(statement, body)
         return lines
+
+    def table(self, table: Table, place: str) -> list[str]:
+        """The rows of a few past steps, behind the other numbers; every step adds its weight to some of them."""
+        loop, (weight, *others) = table.loop, map(self._names, table.columns)
+        (numbers,) = (each for each in loop.body if isinstance(each, Assign))
+        placed = f"symmem_place(&places, {self._names(loop.index)}, {weight});"
+        filled = [f"row[{k}] = {name};" for k, name in enumerate(others, start=1)]
+        stored = [f"double *const row = {placed}", "if (row != NULL) {", *indented(filled), "}"]
+        body = [*self.assignments(numbers.assignments), *(stored if others else [f"(void){placed}"])]
+        opened = f"symmem_opened({place}, {len(table.columns)}, {self._printer.double(loop.stop)});"
+        return [f"struct symmem_places places = {opened}", *self.loop(loop, body)]
 
     def _choice(self, choice: Choice) -> list[str]:
         result = self._names(choice.result)
@@ -102,7 +113,11 @@ def coefficients(
         return f"symmem_narrow({names(number)})" if is_wide else names(number)
 
     filled = [f"numbers[{k}] = {narrow(number)};" for k, number in enumerate(work.numbers)]
-    return (*NumberWriter(names, doubles).statements(work.before), *filled)
+    writer = NumberWriter(names, doubles)
+    lines = [*writer.statements(work.before), *filled]
+    if work.table is not None:
+        lines += writer.table(work.table, f"numbers + {len(work.numbers)}")
+    return tuple(lines)
 
 
 def declared(

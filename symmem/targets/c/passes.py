@@ -5,6 +5,9 @@ over the entries, with numbers that are the same for all of them.
 
     c1 = lr (1 - beta)                 before
     v1[i] = theta[i] - c1 grad[i]      inside, with the vectors theta, grad and the number c1
+
+A sum over past steps is inside.  Where a few steps stand for all (:mod:`symmem.program.few_steps`), their numbers are
+rows of a table, which is filled before, and inside runs over the rows.
 """
 
 from __future__ import annotations
@@ -15,8 +18,27 @@ from dataclasses import dataclass
 from sympy import Symbol
 
 from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.ranges import Ranges
+from symmem.program.few_steps import columns
 from symmem.program.program import Routine
 from symmem.program.statements import Apply, Assign, Choice, Internal, Loop, Statement, assigns, reads
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers at a few past steps, filled from those of the loop: the columns, the weight first."""
+
+    loop: Loop
+    columns: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """``result = sum of term over the rows of the table``."""
+
+    result: Symbol
+    columns: tuple[Symbol, ...]
+    term: Apply
 
 
 @dataclass(frozen=True)
@@ -28,14 +50,20 @@ class Pass:
     """
 
     before: tuple[Assign | Loop | Choice, ...]
-    inside: tuple[Apply | Loop, ...]
+    inside: tuple[Apply | Loop | Rows, ...]
     vectors: tuple[Symbol, ...]
     numbers: tuple[Symbol, ...]
+    table: Table | None = None
+
+    @property
+    def row(self) -> int:
+        """How many numbers a row of past steps has; 0 where there are no rows."""
+        return next((len(each.columns) for each in self.inside if isinstance(each, Rows)), 0)
 
     @property
     def has_sum(self) -> bool:
         """Whether a sum over past steps runs inside: its coefficients are computed between the entries."""
-        return any(isinstance(statement, Loop) for statement in self.inside)
+        return any(isinstance(statement, (Loop, Rows)) for statement in self.inside)
 
     @property
     def output(self) -> Apply:
@@ -45,24 +73,44 @@ class Pass:
         return last
 
 
-def pass_of(routine: Routine) -> Pass:
-    """The pass of an entrywise routine."""
-    inside, before = list[Apply | Loop](), list[Assign | Loop | Choice]()
+def pass_of(routine: Routine, ranges: Ranges | None = None) -> Pass:
+    """The pass of an entrywise routine; with the ranges of the parameters, a long sum is taken at a few steps."""
+    inside, before = list[Apply | Loop | Rows](), list[Assign | Loop | Choice]()
+    table: Table | None = None
     for statement in routine.statements:
-        if isinstance(statement, Apply) or (isinstance(statement, Loop) and not statement.is_scalar):
+        if isinstance(statement, Loop) and not statement.is_scalar:
+            wanted = None if ranges is None or table is not None else columns(statement, ranges)
+            if wanted is None:
+                inside.append(statement)
+                continue
+            table, term = Table(statement, wanted), statement.body[-1]
+            assert isinstance(term, Apply), "few_steps has seen it"
+            inside.append(Rows(statement.result, wanted, term))
+        elif isinstance(statement, Apply):
             inside.append(statement)
         else:
             assert isinstance(statement, (Assign, Loop, Choice)), "a routine with given products is entrywise"
             before.append(statement)
-    own = frozenset[Symbol]().union(*map(assigns, inside))
-    given = frozenset[Symbol]().union(*map(reads, inside)) - own
-    vectors = frozenset(_vectors(inside)) - own
+    own = frozenset[Symbol]().union(*map(_assigned, inside))
+    given = frozenset[Symbol]().union(*(reads(_plain(each)) for each in inside)) - own
+    vectors = frozenset(_vectors(map(_plain, inside))) - own
     return Pass(
         tuple(before),
         tuple(inside),
         tuple(sorted(vectors, key=_vectors_first)),
         tuple(sorted(given - vectors, key=lambda symbol: (symbol.name, isinstance(symbol, Internal)))),
+        table,
     )
+
+
+def _plain(statement: Apply | Loop | Rows) -> Apply | Loop:
+    return statement.term if isinstance(statement, Rows) else statement
+
+
+def _assigned(statement: Apply | Loop | Rows) -> frozenset[Symbol]:
+    if isinstance(statement, Rows):
+        return frozenset((statement.result, statement.term.result, *statement.columns))
+    return assigns(statement)
 
 
 def _vectors(statements: Iterable[Statement]) -> Iterator[Symbol]:

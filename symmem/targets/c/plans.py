@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from sympy import Symbol
 
+from symmem.algebra.ranges import Ranges
 from symmem.program.program import Routine
 from symmem.program.statements import (
     Apply,
@@ -37,8 +38,8 @@ class Plan:
     last: Pass
 
 
-def plan_of(routine: Routine) -> Plan:
-    """The plan of a routine whose products with the Hessian are given."""
+def plan_of(routine: Routine, ranges: Ranges | None = None) -> Plan:
+    """The plan of a routine whose products with the Hessian are given; ``ranges`` are those of the parameters."""
     *_, last = routine.statements
     found: list[tuple[Symbol, Pass]] = []
     earlier: list[Statement] = []
@@ -48,7 +49,7 @@ def plan_of(routine: Routine) -> Plan:
         else:
             earlier.append(statement)
     if not found:
-        return Plan((), pass_of(routine))
+        return Plan((), pass_of(routine, ranges))
     return Plan(tuple(found), pass_of(Routine(_needed(earlier[:-1], last), routine.result)))
 
 

@@ -19,8 +19,8 @@ from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import DOUBLE, FLOAT, WIDE, Precision
 
 RUNTIME = (
-    "machine.h", "wide.h", "extended.h", "sums.h", "roots.h", "type_f64.h", "totals.h", "loops.h", "type_f32.h",
-    "totals.h", "loops.h", "passes.h", "adders.h", "checks.h",
+    "machine.h", "wide.h", "extended.h", "sums.h", "places.h", "roots.h", "type_f64.h", "totals.h", "loops.h",
+    "type_f32.h", "totals.h", "loops.h", "passes.h", "adders.h", "checks.h",
 )  # fmt: skip
 """The fixed code in the order in which it is copied; the loops once for each type."""
 OF_SUMS = ("totals.h", "adders.h")
@@ -45,7 +45,8 @@ def source_values(program: Program, prefix: str, fields: Mapping[Symbol, str]) -
         "tolerance": TOLERANCE_BITS,
         "nodes": MOST_NODES,
         "vectors": 2 + max(1, len(directions(program))),
-        "numbers": max(1, *(len(work.numbers) for work in (*parts.passes, *parts.sums))),
+        "plain": max(1, *(len(work.numbers) for work in (*parts.passes, *parts.sums))),
+        "row": max(work.row for work in (*parts.passes, *parts.sums)),
         "totals": 1 + parts.most_sums if parts.has_sums else 0,
         "passes": [
             *(_pass(name, work, is_sum=True) for work, name in parts.sums.items()),
@@ -85,7 +86,9 @@ def _pass(name: str, work: Pass, *, is_sum: bool = False) -> dict[str, object]:
         "blocks": [block(DOUBLE, "double"), block(DOUBLE if is_sum or work.has_sum else FLOAT, "float")],
         "extended": PassWriter(work, WIDE).body(),
         "vectors": len(work.vectors),
-        "numbers": len(work.numbers),
+        "numbers": len(work.numbers) + work.row,
+        # A copy of the numbers, where no rows of past steps lie behind them.
+        "copied": "" if is_sum else f", {0 if work.row else len(work.numbers)}",
     }
 
 

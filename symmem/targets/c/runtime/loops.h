@@ -96,12 +96,14 @@ SYMMEM_WIDE static SYMMEM_INLINE void TYPED(store_wide)(REAL *out, const REAL *v
 #endif
 
 static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite, TYPED(store) *store,
-    symmem_root *root, symmem_formula *formula, size_t given, size_t lanes, const struct TYPED(job) *job,
-    size_t begin, size_t end)
+    symmem_root *root, symmem_formula *formula, size_t given, size_t lanes, size_t known,
+    const struct TYPED(job) *job, size_t begin, size_t end)
 {
     _Alignas(64) REAL values[SYMMEM_LONG_LANES];
-    double numbers[SYMMEM_NUMBERS];
-    memcpy(numbers, job->numbers, sizeof numbers);
+    /* A copy that no store can change; rows of past steps are read where they lie. */
+    double copy[SYMMEM_PLAIN];
+    memcpy(copy, job->numbers, known * sizeof *copy);
+    const double *const numbers = known > 0 ? copy : job->numbers;
     const bool stream = job->stream;
     for (size_t at = begin, next; at < end; at = next) {
         const REAL *vectors[SYMMEM_VECTORS] = {NULL};

@@ -51,6 +51,12 @@ static SYMMEM_MAYBE_UNUSED double symmem_complete(double m, int count, int width
     return rows[count - 1][0];
 }
 
+/* Steps are counted in doubles: beyond 2**53, which no run reaches, they are all the same. */
+static SYMMEM_INLINE double symmem_step(int64_t n)
+{
+    return n > 9007199254740992 ? 9007199254740992.0 : (double)n;
+}
+
 /* 1 - x**k, without cancellation. */
 static SYMMEM_INLINE double symmem_shortfall(double x, double k)
 {

@@ -1,0 +1,112 @@
+"""Sums over past steps that a few of the steps stand for: which loops are such.  Targets choose the steps.
+
+A term ``w(s) f(s)`` has a weight w and a vector f, a function of numbers such as ``1 - beta^(s+1)`` for every entry.
+Where f is analytic for ``Re s > 0``, the polynomial through k of its values in a block ``2^j <= s + 1 < 2^(j+1)`` is
+off by ``(3 + sqrt(8))^(-k)`` of it, whatever the entry: the half-plane ends three half-widths from the block's centre.
+Then ``sum_s w(s) f(s) = sum_k W_k f(s_k)``, W_k the weighted sum of Lagrange's l_k (mathematics.md section 14).
+
+Analytic is what is made of numbers in a sector: ``1 - beta^(s+1)`` has a positive real part, ``|arg| < pi/2``; its
+square is in the plane without the negative axis, so is ``(1 - beta^(s+1))^2 grad^2 + eps``, and its root is analytic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from sympy import Add, Expr, Mul, Pow, Rational, Symbol
+
+from symmem.algebra.ranges import Ranges, bounds
+from symmem.program.decay_functions import Shortfall, Whole
+from symmem.program.statements import Apply, Assign, Loop
+
+Sector = Fraction | None
+"""``|arg| <= sector pi/2``, below 2: beside the negative axis; None where nothing is known."""
+_PLANE = 2
+
+
+def columns(loop: Loop, ranges: Ranges) -> tuple[Symbol, ...] | None:
+    """The numbers of a term that move with the step, the weight first; None where every step has to be taken."""
+    if loop.is_scalar or loop.decay is None or loop.has_own_shape or len(loop.body) != 2:
+        return None
+    numbers, term = loop.body
+    if not isinstance(numbers, Assign) or not isinstance(term, Apply) or term.result != loop.term:
+        return None
+    moving = {loop.index}
+    for name, value in numbers.assignments:
+        if value.free_symbols & moving:
+            moving.add(name)
+    function = term.function
+    weights = [each for each in Mul.make_args(function.output) if each in moving]
+    others = [each for each in function.scalars if each in moving and each not in weights[:1]]
+    if not weights:
+        return None
+    sectors: dict[Symbol, Sector] = {}
+    for name, value in numbers.assignments:
+        if name in moving:
+            sectors[name] = _sector(value, sectors, loop.index, ranges)
+    rest = function.output / weights[0]
+    parts = [*(value for _, value in function.locals), rest]
+    if any(sectors[each] is None for each in others) or any(
+        weights[0] in part.free_symbols for part in parts
+    ):
+        return None
+    inside = {each: sectors[each] for each in others}
+    for name, value in (*function.locals, (loop.term, rest)):
+        if not _is_analytic(value, inside, loop.index, ranges):
+            return None
+        if value.free_symbols & set(inside):
+            inside[name] = _sector(value, inside, loop.index, ranges)
+    return (weights[0], *others)
+
+
+def _sector(value: Expr, known: Mapping[Symbol, Sector], index: Symbol, ranges: Ranges) -> Sector:
+    """The sector in which the value stays for ``Re index > 0``."""
+    moving = {index, *known}
+    if not value.free_symbols & moving:
+        plain = value.replace(Whole, lambda inner: inner)
+        return Fraction(0) if bounds(plain, ranges).is_nonnegative else None
+    if isinstance(value, Symbol):
+        return known.get(value)
+    if isinstance(value, Shortfall):
+        decay, power = value.args
+        later = power - index
+        is_later = later.is_Integer and later >= 0
+        unit = bounds(decay, ranges)
+        return Fraction(1) if is_later and unit.is_nonnegative and unit.is_within_unit else None
+    found = [_sector(part, known, index, ranges) for part in value.args]
+    if isinstance(value, Pow):
+        exponent = value.exp
+        if not isinstance(exponent, Rational) or found[0] is None:
+            return None
+        return _at_most(found[0] * abs(Fraction(int(exponent.p), int(exponent.q))))
+    sectors = [each for each in found if each is not None]
+    if len(sectors) < len(found):
+        return None
+    if isinstance(value, Mul):
+        return _at_most(sum(sectors, Fraction(0)))
+    return _of_sum(sectors) if isinstance(value, Add) else None
+
+
+def _of_sum(sectors: Sequence[Fraction]) -> Sector:
+    """A half-plane's sector is convex; the plane without its negative axis stays so under positive numbers."""
+    largest = max(sectors)
+    return largest if largest <= 1 or sum(each > 0 for each in sectors) == 1 else None
+
+
+def _at_most(sector: Fraction) -> Sector:
+    return sector if sector <= _PLANE else None
+
+
+def _is_analytic(value: Expr, known: Mapping[Symbol, Sector], index: Symbol, ranges: Ranges) -> bool:
+    if isinstance(value, Symbol) or not value.free_symbols & set(known):
+        return True
+    if isinstance(value, (Add, Mul)):
+        return all(_is_analytic(part, known, index, ranges) for part in value.args)
+    if not isinstance(value, Pow) or not value.exp.is_Rational:
+        return False
+    if value.exp.is_Integer and value.exp > 0:
+        return _is_analytic(value.base, known, index, ranges)
+    # A root, or what is divided by, must not meet zero or the negative axis.
+    inside = _sector(value.base, known, index, ranges)
+    return inside is not None and _is_analytic(value.base, known, index, ranges)

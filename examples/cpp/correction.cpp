@@ -1,7 +1,6 @@
 // The correction of AdamW from C++: the header is plain C, and the vectors are std::vector.
 //
-//   symmem build adamw -o kernels
-//   c++ -std=c++17 correction.cpp $(PKG_CONFIG_PATH=kernels/lib/pkgconfig pkg-config --cflags --libs symmem-adamw)
+// README.md has the commands.
 
 #include <cmath>
 #include <cstdio>

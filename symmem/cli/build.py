@@ -15,7 +15,17 @@ from symmem.cli.progress import progress
 @NAMES
 @TIMEOUT
 @click.option("-o", "output", required=True, metavar="DIR", help="The directory to lay them out in.")
-def build(names: tuple[str, ...], timeout: float, output: str) -> None:
+@click.option(
+    "--threads",
+    type=click.Choice(["none", "openmp"]),
+    help="Threads for long vectors; else where CC has OpenMP.",
+)
+@click.option(
+    "--wheel", "as_wheel", is_flag=True, help="Also a wheel, which pip installs without a compiler."
+)
+def build(
+    names: tuple[str, ...], timeout: float, output: str, threads: str | None, *, as_wheel: bool
+) -> None:
     """Compiled kernels of one or several optimizers, in one library.
 
     The compiler is CC, then cc. In DIR: include/, lib/ with pkg-config and CMake packages, python/.
@@ -27,4 +37,5 @@ def build(names: tuple[str, ...], timeout: float, output: str) -> None:
     with limited(timeout):
         optimizers = [load(name) for name in names]
         with progress(f"building {', '.join(optimizer.name for optimizer in optimizers)} ..."):
-            build_library([derive(optimizer) for optimizer in optimizers], output)
+            derivations = [derive(optimizer) for optimizer in optimizers]
+            build_library(derivations, output, threads=threads, as_wheel=as_wheel)

@@ -153,7 +153,10 @@ def test_the_layout(tmp_path: Path) -> None:
     exported = {line.split()[-1] for line in names.splitlines()}
     public = ("memoryless", "direction", "correction", "step", "straight")
     asked = {f"symmem_gd_{name}_{suffix}" for name in public for suffix in ("f32", "f64")}
-    asked |= {f"symmem_gd_{name}" for name in ("params_init", "name", "version", "message", "directions")}
+    asked |= {
+        f"symmem_gd_{name}"
+        for name in ("params_init", "params_size", "name", "version", "message", "directions")
+    }
     assert {name for name in exported if name.startswith("symmem_gd")} == asked
     assert all(name.startswith("symmem_") for name in exported)
 
@@ -265,14 +268,6 @@ def test_a_c_program_by_pkg_config(shared_folder: Path, tmp_path: Path, compiler
     if compiler == "gcc":
         run(compiler, "train.c", *words, "-o", "static", folder=folder)
         run("./static", folder=folder)
-
-
-def test_a_cmake_project(shared_folder: Path, tmp_path: Path) -> None:
-    prefix = built(shared_folder, ("lion", "adamw"))
-    folder = example("cmake", tmp_path)
-    run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", folder=folder)
-    run("cmake", "--build", "build", folder=folder)
-    assert "100% tests passed" in run("ctest", "--test-dir", "build", folder=folder)
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])

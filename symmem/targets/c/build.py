@@ -21,6 +21,7 @@ from symmem.output.scratch import scratch_folder
 from symmem.program.lowering import lower
 from symmem.targets.c.layout import CFiles, c_files, c_name
 from symmem.targets.c.toolchain import SHARED, Toolchain, compile_library
+from symmem.targets.c.wheel import wheel, wheel_name
 from symmem.targets.c.wrapper import kernel_module, runtime_modules
 from symmem.targets.numpy.module import numpy_text
 
@@ -42,8 +43,13 @@ class Package:
         return cls(f"symmem-{name}", f"symmem_{c_name(name)}", f"symmem::{c_name(name)}")
 
 
-def build(derivations: Sequence[Derivation], folder: str) -> Path:
-    """Compiles the kernels and lays them out in the folder; nothing is changed there unless all succeeds."""
+def build(
+    derivations: Sequence[Derivation], folder: str, *, threads: str | None = None, as_wheel: bool = False
+) -> Path:
+    """Compiles the kernels and lays them out in the folder; nothing is changed there unless all succeeds.
+
+    ``threads`` is "openmp" or "none", where it is not left to the compiler; a wheel lies beside the rest.
+    """
     names = [derivation.optimizer.name for derivation in derivations]
     for name in names:
         if names.count(name) > 1:
@@ -54,13 +60,17 @@ def build(derivations: Sequence[Derivation], folder: str) -> Path:
         raise SymmemError(f"{quote(folder)} is not a directory; choose another place with -o")
     with scratch_folder() as scratch:
         made = scratch / "made"
-        tools = Toolchain.found(scratch)
+        tools = Toolchain.found(scratch, threads)
         _lay_out_texts(derivations, sources, package, made)
         try:
             compile_library(tools, [files.source_name for files in sources], package.library, made)
         except subprocess.CalledProcessError as error:
             raise CompilerError(_complaint(error, target)) from None
         _package_files(package, made, tools)
+        if as_wheel:
+            modules = [Path(files.header_name).stem for files in sources]
+            made_wheel = wheel(made, package.library, package.name, modules)
+            (made / wheel_name(package.library)).write_bytes(made_wheel)
         _install(made, target)
     return target
 
@@ -119,4 +129,5 @@ def _install(made: Path, target: Path) -> None:
     contents: dict[str, str | bytes] = {
         str(target / path.relative_to(made)): path.read_bytes() for path in files
     }
-    write_set(contents, str(target), absent=(str(target / LOG),))
+    wheels = [path for path in contents if path.endswith(".whl")]
+    write_set(contents, str(target), named=wheels, absent=(str(target / LOG),))

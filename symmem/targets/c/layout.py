@@ -54,6 +54,7 @@ def c_files(derivation: Derivation) -> CFiles:
         "prefix": prefix,
         "upper": prefix.upper(),
         "version": __version__,
+        "version_number": _version_number(__version__),
         "loses_digits": program.loses_digits,
         "types": list(SUFFIXES.items()),
         "members": [_member(parameter, fields) for parameter in optimizer.parameters],
@@ -108,6 +109,11 @@ def _refuse_what_a_kernel_cannot_see(derivation: Derivation) -> None:
             f"{name}: {', '.join(matrices)} needs the shape of the matrix and linear algebra, and a kernel gets "
             "entries alone; take numpy, torch or jax"
         )
+
+
+def _version_number(version: str) -> int:
+    major, minor, patch = (int(part) for part in version.split(".")[:3])
+    return 10000 * major + 100 * minor + patch
 
 
 def _about(optimizer: Optimizer) -> list[str]:

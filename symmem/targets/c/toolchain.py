@@ -28,10 +28,18 @@ class Toolchain:
     openmp: bool
 
     @classmethod
-    def found(cls, scratch: Path) -> Toolchain:
-        """What CC and AR name, else cc and ar; an error says what is missing."""
-        compiler = _tool("CC", "cc", "C compiler")
-        return cls(compiler, _tool("AR", "ar", "archiver"), _accepts_openmp(compiler, scratch))
+    def found(cls, scratch: Path, threads: str | None = None) -> Toolchain:
+        """What CC and AR name, else cc and ar; an error says what is missing.
+
+        ``threads`` is "none", "openmp", or None: openmp where the compiler has it.
+        """
+        compiler, archiver = _tool("CC", "cc", "C compiler"), _tool("AR", "ar", "archiver")
+        openmp = threads != "none" and _accepts_openmp(compiler, scratch)
+        if threads == "openmp" and not openmp:
+            raise SymmemError(
+                f"the compiler {quote(compiler[0])} has no OpenMP; install it, or take --threads none"
+            )
+        return cls(compiler, archiver, openmp)
 
     @property
     def threads(self) -> tuple[str, ...]:

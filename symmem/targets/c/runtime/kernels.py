@@ -19,9 +19,9 @@ Vector = Any
 Gradient = Callable[[Vector], Vector]
 Product = Callable[[Vector, Vector], Vector]
 SUFFIXES = {"float32": "f32", "float64": "f64"}
+ROLES = ("memoryless", "direction", "correction", "step", "straight")
 ENDING = ".dylib" if sys.platform == "darwin" else ".so"
-STEPS = 2**63
-"""The library counts steps in 64 bits with a sign."""
+STEPS = 2**63  # the library counts steps in 64 bits with a sign
 START = ctypes.c_char * 0
 """The first byte of an array, without a copy and without the cost of ``array.ctypes``."""
 
@@ -38,8 +38,11 @@ def array(values: Vector) -> Vector:
 
 def pointer(values: Vector) -> int:
     """The address of the first entry."""
-    if is_tensor(values):
-        return int(values.data_ptr())
+    return int(values.data_ptr()) if is_tensor(values) else start(values)
+
+
+def start(values: Vector) -> int:
+    """The same of an array."""
     try:
         return ctypes.addressof(START.from_buffer(values))
     except (TypeError, ValueError, BufferError):  # an array that is read-only or not contiguous
@@ -73,29 +76,37 @@ class Kernels:
         self._names = tuple(parameters)
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
         self.params: Any = type("Params", (ctypes.Structure,), {"_fields_": fields})
-        self._functions: dict[tuple[str, Any], Any] = {}
+        self._functions: dict[Any, dict[str, Any]] = {}
 
     @cached_property
     def library(self) -> ctypes.CDLL:
         """The library, found from the module's own place, with the types of its functions."""
-        folder = os.path.join(os.path.dirname(os.path.abspath(self._place)), os.pardir, "lib")
-        library = ctypes.CDLL(os.path.abspath(os.path.join(folder, f"lib{self._library}{ENDING}")))
+        above = os.path.dirname(os.path.dirname(os.path.abspath(self._place)))
+        inside = os.path.join(above, self._library, "lib")  # of an installed wheel
+        folder = inside if os.path.isdir(inside) else os.path.join(above, "lib")
+        library = ctypes.CDLL(os.path.join(folder, f"lib{self._library}{ENDING}"))
         vector, count, step = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64
         tail = (count, step, ctypes.POINTER(self.params))
         late = (count, step, ctypes.c_double, ctypes.POINTER(self.params))
         types = {"memoryless": (vector,) * 3 + tail, "direction": (vector,) * 3 + tail,
                  "correction": (vector,) * 4 + late, "step": (vector,) * 3 + late,
                  "straight": (vector,) * 4 + late}  # fmt: skip
-        results: dict[str, tuple[tuple[Any, ...], Any]] = {
-            f"{name}_{suffix}": (given, ctypes.c_int)
-            for name, given in types.items()
-            for suffix in SUFFIXES.values()
+        results: dict[str, tuple[tuple[Any, ...], Any]] = {}
+        for suffix in SUFFIXES.values():
+            results |= {f"{name}_{suffix}": (given, ctypes.c_int) for name, given in types.items()}
+        results |= {
+            "params_size": ((), count),
+            "directions": ((step,), count),
+            "message": ((ctypes.c_int,), ctypes.c_char_p),
         }
-        results |= {"directions": ((step,), count), "message": ((ctypes.c_int,), ctypes.c_char_p)}
         results |= {"name": ((), ctypes.c_char_p), "version": ((), ctypes.c_char_p)}
         for name, (given, result) in results.items():
             function = getattr(library, f"{self.prefix}_{name}")
             function.argtypes, function.restype = given, result
+        if getattr(library, f"{self.prefix}_params_size")() != ctypes.sizeof(self.params):
+            raise ImportError(
+                f"{self.name}: the library {library._name} has other parameters; build it again"
+            )
         return library
 
     def symbol(self, name: str) -> Any:
@@ -106,14 +117,14 @@ class Kernels:
         """The version of symmem that wrote the library."""
         return str(self.symbol("version")().decode())
 
-    def function(self, role: str, dtype: Any) -> Any:
-        """The function of the library on vectors of a type; it is looked up once."""
-        found = self._functions.get((role, dtype))
+    def functions(self, dtype: Any) -> dict[str, Any]:
+        """The functions of the library on vectors of a type, by their roles; they are looked up once."""
+        found = self._functions.get(dtype)
         if found is None:
             suffix = SUFFIXES.get(str(dtype).rpartition(".")[2])
             if suffix is None:
                 raise TypeError(f"theta has the type {dtype}, not float32 or float64")
-            found = self._functions[role, dtype] = self.symbol(f"{role}_{suffix}")
+            found = self._functions[dtype] = {role: self.symbol(f"{role}_{suffix}") for role in ROLES}
         return found
 
     @cached_property
@@ -146,18 +157,17 @@ class CheckedCall:
         if self._is_tensor:
             if theta.device.type != "cpu":
                 raise TypeError(f"theta is on {theta.device}, not on the CPU")
-            self._theta = theta.detach().contiguous()
-            self._size = theta.numel()
+            self._theta, self._size = theta.detach().contiguous(), theta.numel()
         else:
             if type(theta) is not np.ndarray or not theta.flags.c_contiguous or theta.dtype.kind != "f":
-                theta = np.asarray(theta)
-                kind = float if theta.dtype.kind in "biu" else theta.dtype
-                theta = np.asarray(theta, dtype=kind, order="C")
-            self._theta = theta
-            self._size = theta.size
-        kernels.function("step", self._theta.dtype)  # refuses other types before a function is called
+                kind = np.asarray(theta).dtype
+                theta = np.asarray(theta, dtype=float if kind.kind in "biu" else kind, order="C")
+            self._theta, self._size = theta, theta.size
+        self._functions = kernels.functions(self._theta.dtype)
         self._count = kernels.products[self._n < 0]
-        self._at = pointer(self._theta)
+        self._several = (self._count, *self._theta.shape)
+        self._pointer = pointer if self._is_tensor else start
+        self._at = self._pointer(self._theta)
         self._bytes = self._size * self._theta.itemsize
 
     def memoryless(self, grad: Gradient, out: Vector) -> Vector:
@@ -185,15 +195,15 @@ class CheckedCall:
 
     def correction_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The correction from a gradient and Hessian-vector products that are there."""
-        return self._into(out, "correction", self._like(g), self._stack(hv), rate=lr)
+        return self._into(out, "correction", self._like(g), self._like(hv, self._several), rate=lr)
 
     def step_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The step from a gradient and Hessian-vector products that are there."""
-        return self._step(out, self._like(g), self._stack(hv), lr)
+        return self._step(out, self._like(g), self._like(hv, self._several), lr)
 
     def straight_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The update on the straight-line history from a gradient and products that are there."""
-        return self._into(out, "straight", self._like(g), self._stack(hv), rate=lr)
+        return self._into(out, "straight", self._like(g), self._like(hv, self._several), rate=lr)
 
     def _like(self, values: Vector, shape: tuple[int, ...] | None = None) -> Vector:
         """What a function of the caller's returned, as a vector like theta."""
@@ -201,19 +211,18 @@ class CheckedCall:
         shape = theta.shape if shape is None else shape
         if self._is_tensor:
             values = values.detach().to(theta).contiguous()
-        elif type(values) is not np.ndarray or values.dtype != theta.dtype or not values.flags.c_contiguous:
+        elif (
+            type(values) is not np.ndarray or values.dtype is not theta.dtype or not values.flags.c_contiguous
+        ):
             values = np.asarray(array(values), dtype=theta.dtype, order="C")
         if values.shape != shape:
             raise ValueError(f"a function returned {tuple(values.shape)}, not {tuple(shape)}")
         return values
 
-    def _stack(self, products: Vector) -> Vector:
-        return self._like(products, (self._count, *self._theta.shape))
-
     def _directions(self, g: Vector) -> Vector:
         """The vectors whose products with the Hessian are needed, on a new first axis."""
-        found = self._empty((self._count, *self._theta.shape))
-        self._run("direction", self._at, pointer(g), pointer(found))
+        found = self._empty(self._several)
+        self._run("direction", self._at, self._pointer(g), self._pointer(found))
         return found
 
     def _products(self, hvp: Product, g: Vector) -> Vector:
@@ -230,19 +239,19 @@ class CheckedCall:
         self, out: Vector, role: str, g: Vector, *products: Vector, rate: float | None = None
     ) -> Vector:
         """The result of a function, in ``out`` if there is one; it may be an input that is one vector."""
-        starts = [self._at, pointer(g), *map(pointer, products)]
-        several = self._count > 1 and len(starts) > 2
-        at = self._place(out, starts[:2] if several else starts, starts[2:] if several else ())
+        starts = [self._at, self._pointer(g), *map(self._pointer, products)]
+        ones = 2 if self._count > 1 else 3
+        at = None if out is None else self._place(out, starts[:ones], starts[ones:])
         target = self._empty(self._theta.shape) if at is None else out
-        self._run(role, *starts, pointer(target) if at is None else at, rate=rate)
+        self._run(role, *starts, self._pointer(target) if at is None else at, rate=rate)
         return self._delivered(out, target)
 
     def _step(self, out: Vector, g: Vector, products: Vector, rate: float) -> Vector:
         """The step, from a copy of theta in ``out``, or in place where ``out`` is theta."""
-        starts = [pointer(g), pointer(products)]
-        at = self._place(out, (self._at,), starts)
+        starts = [self._pointer(g), self._pointer(products)]
+        at = None if out is None else self._place(out, (self._at,), starts)
         target = self._empty(self._theta.shape) if at is None else out
-        at = pointer(target) if at is None else at
+        at = self._pointer(target) if at is None else at
         if at != self._at:
             (target.detach() if self._is_tensor else target)[...] = self._theta
         self._run("step", at, *starts, rate=rate)
@@ -253,8 +262,6 @@ class CheckedCall:
 
         None is a new vector.  ``apart`` are vectors, the last one several, that the result may not even be.
         """
-        if out is None:
-            return None
         theta = self._theta
         if is_tensor(out) is not self._is_tensor or not (self._is_tensor or isinstance(out, np.ndarray)):
             raise TypeError(f"out is a {type(out).__name__}, not like theta")
@@ -264,10 +271,12 @@ class CheckedCall:
             raise ValueError("out is read-only; give an array that can be written")
         if not (out.is_contiguous() if self._is_tensor else out.flags.c_contiguous):
             return None
-        at, length = pointer(out), self._bytes
-        shifted = any(at != start and abs(at - start) < length for start in may_be)
-        inside = any(start - length < at < start + max(self._count, 1) * length for start in apart)
-        return None if shifted or inside else at
+        at, length = self._pointer(out), self._bytes
+        for other in may_be:
+            if at != other and abs(at - other) < length:
+                return None
+        end = max(self._count, 1) * length
+        return None if any(other - length < at < other + end for other in apart) else at
 
     def _delivered(self, out: Vector, target: Vector) -> Vector:
         """The result where the caller wants it; who keeps a tensor for its gradient sees that it was changed."""
@@ -284,10 +293,8 @@ class CheckedCall:
         return theta.new_empty(shape) if self._is_tensor else np.empty(shape, theta.dtype)
 
     def _run(self, role: str, *addresses: int, rate: float | None = None) -> None:
-        function, params = self._kernels.function(role, self._theta.dtype), ctypes.byref(self._params)
-        if rate is None:
-            status = function(*addresses, self._size, self._n, params)
-        else:
-            status = function(*addresses, self._size, self._n, rate, params)
+        function, params = self._functions[role], ctypes.byref(self._params)
+        rates = () if rate is None else (rate,)
+        status = function(*addresses, self._size, self._n, *rates, params)
         if status != 0:
             raise ValueError(self._kernels.symbol("message")(status).decode())

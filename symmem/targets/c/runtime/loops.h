@@ -177,6 +177,10 @@ static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, runner_f64 *
     job.lead = job.stream ? (64 - (uintptr_t)out % 64) % 64 / sizeof *out : 0;
     TYPED(runner) *const runner = has_wide() ? wide : base;
     runner_f64 *const exact = has_wide() ? exact_wide : exact_base;
+    if (in_range && !is_shared(count)) {
+        runner(&job, 0, count); /* the start of a team of one is not free */
+        return;
+    }
     const ptrdiff_t chunks = (ptrdiff_t)(count / SYMMEM_CHUNK + 1);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) if (is_shared(count))

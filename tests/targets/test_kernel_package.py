@@ -1,0 +1,115 @@
+"""Built kernels in other people's programs: a prefix that was moved, with a space in its path, and a wheel."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from compiled import built
+from machine import needs
+
+import symmem
+from symmem.errors import SymmemError
+from symmem.targets.c.build import build
+from symmem.targets.c.toolchain import Toolchain
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIMIZERS = {"c": ("adamw",), "cpp": ("adamw",), "cmake": ("lion", "adamw")}
+TOOLS = {"c": ("make", "pkg-config"), "cpp": ("c++", "pkg-config"), "cmake": ("cmake", "ctest")}
+SAID = {
+    "c": f"adamw by symmem {symmem.__version__}",
+    "cpp": "refused: adamw: out of range",
+    "cmake": "100% tests passed",
+}
+
+
+def commands(example: str) -> list[str]:
+    """What the README of an example says to type, line by line."""
+    blocks = (ROOT / "examples" / example / "README.md").read_text().split("```sh\n")[1:]
+    return [line for block in blocks for line in block.partition("```")[0].splitlines()]
+
+
+def typed(lines: list[str], folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e"], input="\n".join(lines), cwd=folder, check=False, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PATH": path},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", OPTIMIZERS)
+def test_examples_as_they_are_written(shared_folder: Path, tmp_path: Path, example: str) -> None:
+    """In a folder with a space in its name, with kernels that were built elsewhere and moved there."""
+    needs("bash", *TOOLS[example])
+    folder = Path(shutil.copytree(ROOT / "examples" / example, tmp_path / "my programs" / example))
+    shutil.copytree(built(shared_folder, OPTIMIZERS[example]), folder / "kernels")
+    lines = [line for line in commands(example) if not line.startswith("symmem build")]
+    assert SAID[example] in typed(lines, folder)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("example", OPTIMIZERS)
+def test_examples_with_their_build(tmp_path: Path, example: str) -> None:
+    folder = Path(shutil.copytree(ROOT / "examples" / example, tmp_path / "my programs" / example))
+    assert SAID[example] in typed(commands(example), folder)
+
+
+USED = """
+import numpy as np, torch
+import symmem_gd, symmem_heavyball
+theta, grad = np.array([1.0, -2.0]), lambda theta: theta**3
+step = symmem_heavyball.step(theta, grad, lambda theta, v: 3 * theta**2 * v, n=1, lr=0.1, beta=0.9)
+# F = (1 + beta) grad, M = lr beta D2L(grad) at n = 1
+np.testing.assert_allclose(step, theta - 0.1 * (1.9 * theta**3 + 0.09 * 3 * theta**5), rtol=1e-14)
+np.testing.assert_allclose(symmem_gd.memoryless(theta, grad), theta**3)
+assert symmem_gd.torch_operators().direction(torch.ones(2), torch.ones(2), -1, []).shape == (0, 2)
+moved = torch.tensor([1.0, -2.0])
+products = symmem_heavyball.torch_operators().direction(moved, moved**3, 1, [0.9]) * 3
+symmem_heavyball.torch_operators().step_(moved, torch.tensor([1.0, -8.0]), products, 1, 0.1, [0.9])
+print(symmem_gd._kernels.library._name)
+"""
+
+
+def test_a_wheel(tmp_path: Path) -> None:
+    """Installed by pip where there is no compiler, and used from there: arrays, and operators of PyTorch."""
+    folder, site = tmp_path / "built", tmp_path / "my site"
+    derivations = [symmem.derive(name) for name in ("gd", "heavyball")]
+    build(derivations, str(folder), threads="none", as_wheel=True)
+    (made,) = folder.glob("*.whl")
+    assert made.name.startswith(f"symmem_kernels-{symmem.__version__}-py3-none-")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        "--target",
+        site,
+        made,
+    ]
+    subprocess.run(pip, check=True)
+    shutil.rmtree(folder)
+    done = subprocess.run(
+        [sys.executable, "-c", USED], cwd=tmp_path, check=False, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(site), "CC": "no-compiler"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    library = Path(done.stdout.strip())
+    assert library.is_relative_to(site)
+    needed = subprocess.run(["objdump", "-p", library], check=True, capture_output=True, text=True).stdout
+    assert "libgomp" not in needed  # no threads were asked for
+
+
+def test_threads_that_the_compiler_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "cc -DNOTHING -fno-openmp-here")
+    with pytest.raises(SymmemError, match="has no OpenMP; install it, or take --threads none"):
+        Toolchain.found(tmp_path, "openmp")
+    assert not Toolchain.found(tmp_path, "none").openmp

@@ -22,10 +22,14 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in the archive: the same input gives the same bytes."""
 
 
+def _tag() -> str:
+    """Any Python 3, and this platform."""
+    return f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+
 def wheel_name(library: str) -> str:
-    """By the rules of the format: any Python 3, and this platform."""
-    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    return f"{library}-{__version__}-py3-none-{platform}.whl"
+    """By the rules of the format."""
+    return f"{library}-{__version__}-{_tag()}.whl"
 
 
 def wheel(made: Path, library: str, package: str, modules: Sequence[str]) -> bytes:
@@ -40,15 +44,14 @@ def wheel(made: Path, library: str, package: str, modules: Sequence[str]) -> byt
     for path in sorted((made / "lib").glob("lib*")):
         if path.suffix != ".a":
             files[f"{library}/lib/{path.name}"] = path.read_bytes()
-    return _archive(files, f"{library}-{__version__}.dist-info", package, wheel_name(library))
+    return _archive(files, f"{library}-{__version__}.dist-info", package)
 
 
-def _archive(files: Mapping[str, bytes], about: str, package: str, name: str) -> bytes:
-    tag = name.removesuffix(".whl").split("-", 2)[2]
+def _archive(files: Mapping[str, bytes], about: str, package: str) -> bytes:
     described = {
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {__version__}\n"
         f"Summary: Kernels of optimizers without memory, made by symmem\nRequires-Dist: numpy\n",
-        f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: symmem {__version__}\nRoot-Is-Purelib: false\nTag: {tag}\n",
+        f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: symmem {__version__}\nRoot-Is-Purelib: false\nTag: {_tag()}\n",
     }
     everything = dict(files) | {path: text.encode() for path, text in described.items()}
     record = [f"{path},sha256={_digest(content)},{len(content)}" for path, content in everything.items()]

@@ -129,5 +129,5 @@ def _install(made: Path, target: Path) -> None:
     contents: dict[str, str | bytes] = {
         str(target / path.relative_to(made)): path.read_bytes() for path in files
     }
-    wheels = [path for path in contents if path.endswith(".whl")]
+    wheels = [path for path in contents if Path(path).suffix == ".whl"]
     write_set(contents, str(target), named=wheels, absent=(str(target / LOG),))

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from symmem import __version__
+from symmem.targets.c.wrapper import runtime_modules
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in the archive: the same input gives the same bytes."""
@@ -35,7 +36,7 @@ def wheel_name(library: str) -> str:
 def wheel(made: Path, library: str, package: str, modules: Sequence[str]) -> bytes:
     """The wheel of what was laid out in ``made``; ``modules`` are the names of the optimizers' modules."""
     python = {path.name: path.read_bytes() for path in (made / "python").iterdir()}
-    runtime = [name for name in python if name.startswith("_kernels_")]
+    runtime = tuple(runtime_modules())
     files: dict[str, bytes] = {}
     for module in modules:
         files[f"{module}/__init__.py"] = python[f"{module}.py"]
@@ -51,7 +52,8 @@ def _archive(files: Mapping[str, bytes], about: str, package: str) -> bytes:
     described = {
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {__version__}\n"
         f"Summary: Kernels of optimizers without memory, made by symmem\nRequires-Dist: numpy\n",
-        f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: symmem {__version__}\nRoot-Is-Purelib: false\nTag: {_tag()}\n",
+        f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: symmem {__version__}\n"
+        f"Root-Is-Purelib: false\nTag: {_tag()}\n",
     }
     everything = dict(files) | {path: text.encode() for path, text in described.items()}
     record = [f"{path},sha256={_digest(content)},{len(content)}" for path, content in everything.items()]

@@ -13,8 +13,8 @@ from symmem.notation.piece import Piece
 from symmem.notation.writable import Writable
 from symmem.records import record
 
-_SCRIPT = 0.75
-"""How wide a formula is in the size of scripts; spaces around its signs are none there."""
+_SCRIPT = 0.9
+"""How wide a formula is at most in the size of scripts: fractions in it are in the smallest size already."""
 
 
 @record(frozen=True)
@@ -45,17 +45,18 @@ class LatexSpelling(Spelling):
         start: float = 0,
         theta: Formula | None = None,
         arguments: bool = False,
-        shrinks: bool = False,
+        smallest: str = "",
     ) -> tuple[str, ...]:
         """LaTeX in lines of at most ``ems``; ``start`` is taken on the first; ``arguments``: the loss at theta.
 
-        A line that cannot be broken, such as a fraction that is wider than the page, stays as it is, or ``shrinks``.
+        A line that cannot be broken, such as a fraction that is wider than the page, stays as it is, or
+        becomes smaller, at last in the size of the command ``smallest``.
         """
         speller = LatexSpeller(self.names, self.functions, arguments, self.macros, theta)
         found = lines(written, speller, ems, start)
         starts = (start, *(0.0 for _ in found[1:]))
         return tuple(
-            _shrunk(line, ems - before) if shrinks else line.source
+            _shrunk(line, ems - before, smallest) if smallest else line.source
             for line, before in zip(found, starts, strict=True)
         )
 
@@ -66,9 +67,9 @@ class LatexSpelling(Spelling):
         return start + first.size <= ems and all(line.size <= ems for line in others)
 
 
-def _shrunk(line: Line, ems: float) -> str:
+def _shrunk(line: Line, ems: float, smallest: str) -> str:
     """The line in the largest of the sizes of scripts in which it fits; most lines fit as they are."""
     if line.size <= ems:
         return line.source
-    size = r"\scriptstyle" if _SCRIPT * line.size <= ems else r"\scriptscriptstyle"
+    size = r"\scriptstyle" if _SCRIPT * line.size <= ems else smallest
     return rf"{size} {line.source}"

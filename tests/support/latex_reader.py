@@ -23,7 +23,7 @@ STEP = MP.mpf(10) ** -12
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[^\s]")
 IGNORED = re.compile(
-    r"\\(?:quad|notag|displaystyle|scriptstyle|scriptscriptstyle|,|;)(?![A-Za-z])|\\label\{[^}]*\}|\\(?:bigg?|Bigg?)[lr](?![A-Za-z])|\\times|\\cdot|\{\}|&"
+    r"\\(?:quad|notag|displaystyle|scriptstyle|tight|,|;)(?![A-Za-z])|\\label\{[^}]*\}|\\(?:bigg?|Bigg?)[lr](?![A-Za-z])|\\times|\\cdot|\{\}|&"
 )
 INDEXED = {
     r"\btheta",

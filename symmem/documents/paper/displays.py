@@ -14,7 +14,7 @@ from sympy import Expr
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.paper.escaping import typeset
-from symmem.documents.paper.macros import PAPER
+from symmem.documents.paper.macros import PAPER, SMALLEST
 from symmem.documents.prose import Prose
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula
@@ -77,13 +77,13 @@ class Writer:
         inline = self.piece(written)
         if inline.width <= self.width * WIDEST_IN_TEXT:
             return f"${inline.text}$"
-        lines = self.spelling.lines(_readable(written), self.width - 2, shrinks=True)
+        lines = self.spelling.lines(_readable(written), self.width - 2, smallest=SMALLEST)
         return "\n\\begin{align*}\n  & " + " \\\\\n  &".join(lines) + "\n\\end{align*}\n"
 
     def lines(self, row: Row, right: Writable, ems: float) -> tuple[str, ...]:
         """The right-hand side of a row, broken to the width."""
         return self.spelling.lines(
-            _readable(right), ems, start=EQUALS, theta=row.theta, arguments=row.arguments, shrinks=True
+            _readable(right), ems, start=EQUALS, theta=row.theta, arguments=row.arguments, smallest=SMALLEST
         )
 
     def display(self, rows: Sequence[Row], end: str = ".") -> str:

@@ -48,6 +48,10 @@ COEFFICIENTS = (
     Macro("coeff", 0.52, r"\zeta", "the same"),
     Macro("coefg", 0.56, r"\eta", "the same"),
 )
+_TIGHT = r"\scriptscriptstyle" + "".join(
+    rf"\let\{size}{side}\relax" for size in ("big", "Big", "bigg", "Bigg") for side in "lr"
+)
+"""Brackets in it are of that size too; it ends with its cell."""
 MACROS = (
     Macro("lr", 0.576, "h", "the learning rate"),
     Macro("btheta", 0.55, r"\boldsymbol{\theta}", "the parameters"),
@@ -73,9 +77,11 @@ MACROS = (
     Macro("trans", 0.56, r"^{\top}", "the transpose"),
     Macro("norm", 1.0, r"#1\lVert #2 #1\rVert", r"a norm; the option is a size, \big", "[2][]"),
     Macro("abs", 0.556, r"#1\lvert #2 #1\rvert", "absolute values, entry by entry", "[2][]"),
+    Macro("tight", 0.0, _TIGHT, "the rest of a line that no page could take, as small as it gets"),
     *COEFFICIENTS,
 )
 
+SMALLEST = rf"\{PREFIX}tight"
 SHORTHANDS = tuple((macro.name, macro.definition) for macro in COEFFICIENTS)
 
 _SIGNS: Mapping[str, Piece] = {macro.name: symbol(rf"\{macro.command}", macro.width) for macro in MACROS}

@@ -102,10 +102,14 @@ sys.exit(status)
 """
 
 
-@pytest.mark.parametrize("name", ["adamw", "nsgd_momentum"])
-def test_the_child_of_a_fork_works(shared_folder: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("adamw", ("adamw",)), ("nsgd_momentum", ("nsgd-momentum", "adam-mini", "lamb"))],
+    ids=["adamw", "nsgd-momentum"],
+)
+def test_the_child_of_a_fork_works(shared_folder: Path, name: str, library: tuple[str, ...]) -> None:
     """OpenMP's threads are not in the child; the second optimizer adds up a norm with threads too."""
-    folder = built(shared_folder, ("nsgd-momentum", "adamw")) / "python"
+    folder = built(shared_folder, library) / "python"
     done = subprocess.run(
         [sys.executable, "-c", FORKING.format(name=name), str(folder)],
         check=False, capture_output=True, text=True, timeout=60, env={"OMP_NUM_THREADS": "2"},

@@ -14,6 +14,7 @@ from truth import load
 
 import symmem
 from symmem.declaration.citation import Citation
+from symmem.documents.paper.example import inside_roots
 from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.layout import CLASSES, Layout, Share, page_of
 from symmem.documents.paper.macros import MACROS, PREFIX
@@ -178,6 +179,11 @@ def test_the_parts_of_a_paper_have_their_own_names() -> None:
     accounts = (told(load("gd")),)
     assert list(Paper(accounts).parts) == [GENERAL, "gd"]
     assert list(Paper(accounts, symmem.compare(["gd"]).entries).parts) == [GENERAL, "gd", COMPARISON]
+
+
+def test_what_stands_inside_a_root_is_said() -> None:
+    known = {"adamw": [r"\varepsilon"], "lion": [r"\varepsilon"], "adamw-torch": [], "heavyball": []}
+    assert {name: inside_roots(load(name)) for name in known} == known
 
 
 def test_every_function_of_a_tensor_is_defined_before_it_is_used() -> None:

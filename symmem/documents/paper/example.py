@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Expr, Mul, Sum
+from sympy import Add, Expr, Mul, Pow, Sum, Symbol
 
 from symmem.algebra.atoms import AGO, STEP
 from symmem.declaration.optimizer import Momentum, Optimizer
@@ -87,6 +87,13 @@ def remarks(optimizer: Optimizer) -> list[str]:
     named = optimizer.implementation
     sentences = program_sentences(optimizer) if named is not None and named.is_named else ()
     return [" ".join(map(_breakable, sentence.split())) for sentence in sentences]
+
+
+def inside_roots(optimizer: Optimizer) -> list[str]:
+    """The parameters that the update adds under a root; many methods are cited with them added to the root."""
+    roots = [part.base for part in optimizer.phi.atoms(Pow) if part.exp.is_Rational and part.exp.q == 2]
+    added_to = {term for base in roots if isinstance(base, Add) for term in base.args if term.is_Symbol}
+    return [parameter.latex for parameter in optimizer.parameters if Symbol(parameter.name) in added_to]
 
 
 def _breakable(word: str) -> str:

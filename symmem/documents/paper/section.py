@@ -11,7 +11,15 @@ from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
-from symmem.documents.paper.example import example, functions, parameters, remarks, table, update
+from symmem.documents.paper.example import (
+    example,
+    functions,
+    inside_roots,
+    parameters,
+    remarks,
+    table,
+    update,
+)
 from symmem.documents.paper.general import finite_order
 from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.gradient_map import gradient_map
@@ -61,6 +69,7 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
         "glossary": glossary(account),
+        "inside_roots": inside_roots(optimizer),
         "program": remarks(optimizer),
         "table": table(optimizer, writer),
         "update": update(optimizer, writer),

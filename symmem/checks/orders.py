@@ -140,8 +140,9 @@ def run_errors(direction: Direction, literal: Literal, theta: Vector, lr: Ration
 def time_of(literal: Literal) -> int:
     """How many steps of the largest h a fixed time is: memory fades in it, and factors b(n) and rates come to rest."""
     memory = 10 / (1 - longest_decay(literal.optimizer, literal.numbers))
+    delays = 3 * sum(variable.delay for variable in literal.optimizer.momentum)
     calm = 3 * first_calm_step(literal.optimizer, literal.numbers)
-    return max(TIME, min(LONGEST, max(calm, round(memory))))
+    return max(TIME, min(LONGEST, max(calm, delays, round(memory))))
 
 
 def _errors(

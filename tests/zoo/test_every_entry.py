@@ -68,6 +68,9 @@ def test_second_order_of_a_cascade_in_the_limit(name: str) -> None:
     assert step is not None
     truth = bruteforce.expansion(run, point, step, 2, digits=15)
     for formula, exact in zip(derivation.coefficients, truth, strict=True):
+        if formula == 0:  # a second moment that vanishes on a constant past leaves no F_1 (ACProp)
+            assert max(map(abs, exact)) < 1e-20
+            continue
         layouts = None if run.layout is None else {"theta": run.layout, "grad": run.layout}
         value = evaluate(
             formula, run.numbers, {"theta": point}, run.loss, run.functions, layouts=layouts, digits=30

@@ -15,6 +15,16 @@ TABLE = FOLDER / "slow.txt"
 """Test functions whose first case takes longer than :data:`LONGEST`, with its CPU seconds: ``pytest -n 0 --measure
 -m "not prove"`` writes it anew."""
 LONGEST = 0.7
+BUILDERS = (
+    "training/test_torch_distributed.py",
+    "targets/test_kernel_build.py",
+    "targets/test_kernel_optimizer.py",
+    "targets/test_kernel_package.py",
+    "targets/test_kernel_sums.py",
+    "targets/test_kernel_tensors.py",
+    "targets/test_kernels.py",
+)
+"""Files whose tests share what takes long, compiled kernels or processes: whichever comes first pays for it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,14 +37,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """``make quick`` runs the first case of every test function that is not in the table: every room is seen."""
     slow = {line.split()[0] for line in TABLE.read_text(encoding="utf-8").splitlines()}
-    seen = set()
+    seen, measures = set(), config.getoption("measure")
     for item in items:
         if item.get_closest_marker("prove") is None:
             name = _function(item)
-            if name in seen or (name in slow and not config.getoption("measure")):
+            if name in seen or name.startswith(BUILDERS) or (name in slow and not measures):
                 item.add_marker(pytest.mark.slow)
             seen.add(name)
-    if config.getoption("measure"):
+    if measures:
         config.stash[_TIMES] = {}
         items[:] = [item for item in items if item.get_closest_marker("slow") is None]
 

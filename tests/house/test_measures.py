@@ -140,6 +140,18 @@ def torch_lines() -> int:
     return len(TARGETS["torch"].source(symmem.derive(symmem.load("adamw"))).splitlines())
 
 
+def test_the_table_of_slow_tests_names_tests() -> None:
+    """A renamed test would come back to ``make quick`` unseen."""
+    tests, gone = REPOSITORY / "tests", []
+    for line in (tests / "slow.txt").read_text(encoding="utf-8").splitlines():
+        place, *_, function = line.split()[0].split("::")
+        if not (tests / place).is_file() or f"def {function}(" not in (tests / place).read_text(
+            encoding="utf-8"
+        ):
+            gone.append(line)
+    assert gone == []
+
+
 def test_half_of_the_modules_are_short() -> None:
     assert (
         median(length for name, length in module_lengths().items() if "__init__" not in name) <= MEDIAN_MODULE

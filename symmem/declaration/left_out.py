@@ -23,6 +23,7 @@ class LeftOut:
 
 _SUM = "it divides by a sum over all steps, a memory that does not fade"
 _MAX = "it keeps a running maximum, a memory that does not fade"
+_DISCOUNTED_MAX = "it keeps the largest of its discounted past gradients, which is no sum over them"
 _GROWS = "it estimates its own step size by sums that grow with the run, a memory that does not fade"
 _ALL_STEPS = "it averages over all steps, with weights like 1/(n + 1): a memory that does not fade"
 _OWN_RATE = "its state depends on the learning rate, and so is no sum over past gradients"
@@ -42,7 +43,8 @@ LEFT_OUT: Mapping[str, LeftOut] = MappingProxyType(
     {
         **dict.fromkeys(("adagrad", "madgrad", "ftrl", "sm3", "kate"), LeftOut(_SUM, ("rmsprop", "adam"))),
         **dict.fromkeys(("shampoo", "distributed-shampoo", "adago"), LeftOut(_SUM, ("shampoo-ema", "muon"))),
-        **dict.fromkeys(("amsgrad", "adamax"), LeftOut(_MAX, ("adam",))),
+        "amsgrad": LeftOut(_MAX, ("adam",)),
+        "adamax": LeftOut(_DISCOUNTED_MAX, ("adam", "rmsprop")),
         **dict.fromkeys(
             ("prodigy", "d-adaptation", "dadaptation", "dog", "mechanic", "momo", "cocob"),
             LeftOut(_GROWS, ("adamw", "sgdw")),

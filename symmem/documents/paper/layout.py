@@ -59,7 +59,7 @@ class Page:
 CLASSES: Mapping[str, Page] = {
     "article": Page(),
     "IEEEtran": Page(252 / 10 - _SAFETY, "IEEEtran", "[journal]", two_columns=True, has_amsthm=False),
-    "revtex4-2": Page(246 / 10 - _SAFETY, "revtex4-2", "[aps,pra,reprint]", two_columns=True),
+    "revtex4-2": Page(246 / 10 - 2 * _SAFETY, "revtex4-2", "[aps,pra,reprint]", two_columns=True),
 }
 """Pages by the class of the document; IEEEtran and revtex4-2 with two columns, of 252 pt and 246 pt."""
 

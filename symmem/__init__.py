@@ -57,6 +57,7 @@ _ATOMS = ("D2L", "grad", "lr", "n", "theta", "total")
 _HOMES = {
     "budget": "symmem.work",
     "emit": "symmem.targets.registry",
+    "load_ipython_extension": "symmem.documents.notebook",
     **dict.fromkeys(_ATOMS, "symmem.documents.language"),
     **dict.fromkeys(_PUBLIC, "symmem.documents.public"),
     **dict.fromkeys(_DECLARED, "symmem.declaration.optimizer"),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from sympy import Expr
+
+from symmem.algebra.atoms import GRAD, LOSS, LR, THETA
 from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.tex import latex_of_name
 from symmem.documents.account import Account
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.parts import Limit, Part
@@ -14,11 +20,14 @@ from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, ste
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation import html
 from symmem.notation.formula import Atom, Number
+from symmem.notation.latex import latex
 from symmem.notation.statement import Indexed, Iterate, Letter, N, difference
 from symmem.notation.writable import Writable
 
 PARTS = frozenset((Part.ITERATION, Part.LIMIT, Part.LOSS, Part.GRADIENT_MAP, Part.ASSUMPTIONS))
 """What a notebook shows."""
+LETTERS = {"eps": r"\varepsilon", "weight_decay": r"\lambda"}
+"""Letters that parameters have throughout the zoo, for an expression that does not know its optimizer."""
 
 
 def account_html(account: Account) -> str:
@@ -43,6 +52,20 @@ def account_latex(account: Account) -> str:
     return _aligned(
         [f"{label} &= {spelling.latex(value)}" for label, value in zip(labels, values, strict=True)]
     )
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext symmem``: an expression by itself, such as ``d.limit.M``, is shown as a paper has it."""
+    shell.display_formatter.formatters["text/latex"].for_type(Expr, expression_latex)
+
+
+def expression_latex(expression: Expr) -> str:
+    """An expression in the letters of the theory; SymPy's own LaTeX where none of them is in it."""
+    if not expression.free_symbols & {GRAD, THETA, LOSS, LR}:
+        return str(expression._repr_latex_())
+    given = {str(symbol) for symbol in expression.free_symbols}
+    names = {name: LETTERS.get(name) or latex_of_name(name) for name in given}
+    return rf"$\displaystyle {latex(expression, names=names)}$"
 
 
 def optimizer_html(optimizer: Optimizer) -> str:

@@ -8,9 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from sympy import Integral, Symbol
 from truth import FIRST, load
 
 import symmem
+from symmem.documents.notebook import expression_latex
 from symmem.notation.latex import latex
 
 
@@ -67,6 +69,11 @@ def test_a_strangers_title_is_text() -> None:
         assert html.escape(title) in record._repr_html_()
 
 
+def test_an_expression_of_somebody_else_is_shown_by_sympy() -> None:
+    foreign = Integral(Symbol("x") ** 2, Symbol("x"))
+    assert expression_latex(foreign) == foreign._repr_latex_()
+
+
 def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From top to bottom without an error, in a kernel of its own; what it shows is what the records say."""
     repository = Path(__file__).resolve().parents[2]
@@ -76,9 +83,13 @@ def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     notebook = nbformat.read(repository / "examples" / "notebook.ipynb", as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     results = [cell.outputs[-1].data for cell in notebook.cells if cell.cell_type == "code"]
+    shipped = nbformat.read(repository / "examples" / "notebook.ipynb", as_version=4)
+    assert [cell.outputs[-1].data for cell in shipped.cells if cell.cell_type == "code"] == results
     adamw = symmem.load("adamw")
     assert results[0]["text/html"] == adamw._repr_html_()
     assert results[1]["text/html"] == symmem.derive(adamw)._repr_html_()
     assert results[1]["text/latex"] == symmem.derive(adamw)._repr_latex_()
-    assert results[2]["text/plain"] == str(symmem.derive(adamw).limit.M)
+    correction = symmem.derive(adamw).limit.M
+    assert results[2]["text/plain"] == str(correction)
+    assert results[2]["text/latex"] == rf"$\displaystyle {latex(correction, names=adamw.symbols)}$"
     assert "D2L" in results[4]["text/plain"]

@@ -135,7 +135,7 @@ def _timer(account: _Account) -> Iterator[None]:
     """Looks at the clock in every fraction of a second of CPU time: also while SymPy works.
 
     Only the main thread gets signals.  A profiler's own use of this one is left alone, and so is an outer budget's,
-    which comes back at the end.
+    which comes back at the end; where nobody had it, it is dropped from then on.
     """
     alone = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGPROF")
     before = signal.getsignal(signal.SIGPROF) if alone else None
@@ -154,9 +154,15 @@ def _timer(account: _Account) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, *period)
-        signal.signal(signal.SIGPROF, before)
         sys.unraisablehook = told
+        try:
+            signal.setitimer(signal.ITIMER_PROF, *period)
+        finally:  # a last look may raise above
+            signal.signal(signal.SIGPROF, _drop if before == signal.SIG_DFL else before)
+
+
+def _drop(_signal: int, _frame: FrameType | None) -> None:
+    """A signal of the timer that is still on its way when the budget ends: by default it would end the process."""
 
 
 @record(frozen=True)

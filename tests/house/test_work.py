@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -125,3 +126,30 @@ def test_a_destructor_that_is_interrupted_is_not_told_of(monkeypatch: pytest.Mon
     with symmem.budget(seconds=60):
         Slow()
     assert told == [ValueError]
+
+
+HAMMER = """
+import hashlib, threading, symmem
+from symmem import work
+work.TICK = 0.0005
+data, ended = b"x" * 4_000_000, threading.Event()
+
+def busy():  # without the lock of the interpreter: signals of the process come to this thread too
+    while not ended.is_set():
+        hashlib.sha256(data).digest()
+
+for _ in range(8):
+    threading.Thread(target=busy, daemon=True).start()
+for _ in range(4000):
+    with symmem.budget(seconds=60):
+        sum(x for x in range(3000))
+ended.set()
+"""
+
+
+def test_a_signal_that_comes_late_ends_no_process() -> None:
+    """Of a timer that was just stopped, where other threads run: by default SIGPROF kills."""
+    done = subprocess.run(
+        [sys.executable, "-c", HAMMER], capture_output=True, check=False, text=True, timeout=100
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ def takes_out_first_steps(number: Expr) -> bool:
 
     Sums over the past that stay stand beside one another; what is inside them is looked at by itself.
     """
-    every = [each for each in preorder_traversal(number) if isinstance(each, Add)]
+    every = [each for each in preorder_traversal(number) if isinstance(each, Add) and each.has(Min, Max)]
     sums = (each.xreplace({inner: Dummy() for inner in each.atoms(Sum)}) for each in every)
     return any(
         each.has(Min, Max)

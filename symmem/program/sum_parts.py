@@ -55,22 +55,17 @@ class SumParts:
 
     def _of_marks(self, piece: Quotient) -> dict[Exponents, Quotient]:
         """By the product of marks, which are then 1."""
-        places = self._places(lambda constant: constant in self.marks)
-        rows: dict[Exponents, dict[Exponents, int]] = {}
-        for exponents, coefficient in piece.numerator.to_dict().items():
-            kept = tuple(0 if p in places else e for p, e in enumerate(exponents))
-            rows.setdefault(tuple(exponents[p] for p in places), {})[kept] = coefficient
-        return self._over(rows, piece)
+        places = self._marked
+        return self._split(piece, places, lambda e: tuple(0 if p in places else x for p, x in enumerate(e)))
 
     def _by_parameter(self, pieces: Sequence[Quotient]) -> list[Quotient]:
         """Every piece, once for each product of parameters that are no decays."""
-        found: list[Quotient] = []
-        for piece in pieces:
-            rows: dict[Exponents, dict[Exponents, int]] = {}
-            for exponents, coefficient in piece.numerator.to_dict().items():
-                rows.setdefault(tuple(exponents[p] for p in self._free), {})[exponents] = coefficient
-            found += self._over(rows, piece).values()
-        return found
+        return [part for piece in pieces for part in self._split(piece, self._free, lambda e: e).values()]
+
+    @cached_property
+    def _marked(self) -> list[int]:
+        """Where the marks stand."""
+        return self._places(lambda constant: constant in self.marks)
 
     @cached_property
     def _free(self) -> list[int]:
@@ -82,9 +77,13 @@ class SumParts:
         first = len(field.rationals.names) - len(field.constants)
         return [first + place for place, constant in enumerate(field.constants) if is_wanted(constant)]
 
-    def _over(
-        self, rows: dict[Exponents, dict[Exponents, int]], piece: Quotient
+    def _split(
+        self, piece: Quotient, places: list[int], kept: Callable[[Exponents], Exponents]
     ) -> dict[Exponents, Quotient]:
+        """The parts of the numerator by their exponents at these places, each with those that are ``kept``."""
+        rows: dict[Exponents, dict[Exponents, int]] = {}
+        for exponents, coefficient in piece.numerator.to_dict().items():
+            rows.setdefault(tuple(exponents[p] for p in places), {})[kept(exponents)] = coefficient
         field = self.numbers.field.rationals
         return {key: quotient(field.polynomial(row), piece.denominator) for key, row in rows.items()}
 

@@ -92,7 +92,8 @@ def _assigned(question: Question) -> Iterator[Solution]:
 def _exponents(optimizer: Optimizer) -> list[Expr]:
     """Of all powers but those of the step, up to their sign; 1 among them."""
     parts = [optimizer.phi, *(part for each in optimizer.momentum for part in (each.g, each.b))]
-    found = [power.exp for part in parts for power in part.atoms(Pow) if not power.exp.has(STEP)]
+    powers = (power for part in parts for power in sorted(part.atoms(Pow), key=default_sort_key))
+    found = [power.exp for power in powers if not power.exp.has(STEP)]
     return list(
         dict.fromkeys([S.One, *(-power if power.could_extract_minus_sign() else power for power in found)])
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Pow, Symbol, oo
+from sympy import Add, Expr, Pow, Symbol, default_sort_key, oo
 
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.intervals import DECAYS, Interval
@@ -67,7 +67,7 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
     """
     ranges = {**method.ranges, **_ranges_of_decays(method)}
     for formula in formulas:
-        for part in formula.atoms(Pow):
+        for part in sorted(formula.atoms(Pow), key=default_sort_key):
             pole = part.base
             below = isinstance(pole, Add) and part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
             if below and not is_nonzero(pole, ranges):

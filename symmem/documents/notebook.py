@@ -63,7 +63,7 @@ def expression_latex(expression: Expr) -> str:
     """An expression in the letters of the theory; SymPy's own LaTeX where none of them is in it."""
     if not expression.free_symbols & {GRAD, THETA, LOSS, LR}:
         return str(expression._repr_latex_())
-    given = {str(symbol) for symbol in expression.free_symbols}
+    given = sorted(symbol.name for symbol in expression.free_symbols - {GRAD, THETA, LOSS, LR})
     names = {name: LETTERS.get(name) or latex_of_name(name) for name in given}
     return rf"$\displaystyle {latex(expression, names=names)}$"
 

@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sympy import Abs, Add, Expr, Mul, Pow, Rational, S, Symbol, oo, preorder_traversal, sign
+from sympy import (
+    Abs,
+    Add,
+    Expr,
+    Mul,
+    Pow,
+    Rational,
+    S,
+    Symbol,
+    default_sort_key,
+    oo,
+    preorder_traversal,
+    sign,
+)
 
 from symmem.algebra.atoms import GRAD, STEP, THETA
 from symmem.algebra.intervals import Interval
@@ -85,7 +98,8 @@ def roots_in(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def sizes_in(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
     """What stands between bars, each once."""
-    return tuple(dict.fromkeys(part.args[0] for each in expressions for part in each.atoms(Abs, sign)))
+    parts = (part for each in expressions for part in sorted(each.atoms(Abs, sign), key=default_sort_key))
+    return tuple(dict.fromkeys(part.args[0] for part in parts))
 
 
 def poles(method: Method, slope: Expr) -> tuple[Expr, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Dummy, Expr, Mul, Pow, Symbol
+from sympy import Dummy, Expr, Mul, Pow, Symbol, default_sort_key
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.signs import Sign, sign_of
@@ -42,7 +42,7 @@ def _divisors(routine: Routine) -> Iterator[Expr]:
     for statement in routine.statements:
         for name, value in statement.assignments if isinstance(statement, Assign) else ():
             values[name] = value.xreplace(values)
-            for power in values[name].atoms(Pow):
+            for power in sorted(values[name].atoms(Pow), key=default_sort_key):
                 if power.exp.could_extract_minus_sign():
                     yield from (factor.as_base_exp()[0] for factor in Mul.make_args(power.base))
 

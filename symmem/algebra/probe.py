@@ -7,21 +7,28 @@ order, and its Hessian has no special directions.  The verification room has an 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
 import mpmath
 from mpmath import mpf
-from sympy import Add, Expr, Max, Min, Mul, Pow, Rational, Symbol, lambdify
+from sympy import Add, And, Expr, Max, Min, Mul, Pow, Rational, Symbol, lambdify
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import GRAD, LOSS, THETA, TOTAL, is_contraction
 from symmem.algebra.heads import HEADS
+from symmem.algebra.where import where
 from symmem.records import record
 
 DIGITS = 50
 Vector: TypeAlias = tuple[mpf, ...]
 Value: TypeAlias = "mpf | Vector"
+_COMPARED = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
 
 
 @record(frozen=True)
@@ -92,8 +99,18 @@ class Probe:
             return self.loss.tensor(self.point, [self.vector(part) for part in expression.args])
         if expression.func == TOTAL:
             return mpmath.fsum(self.vector(expression.args[0]))
+        if isinstance(expression, where):
+            condition, chosen, otherwise = expression.args
+            return self.value(chosen if self._holds(condition) else otherwise)
         parts = [self.value(part) for part in expression.args]
         return _entrywise(expression, parts)
+
+    def _holds(self, condition: Boolean) -> bool:
+        """A condition on the parameters."""
+        if isinstance(condition, Relational):
+            return bool(_COMPARED[condition.rel_op](self.value(condition.lhs), self.value(condition.rhs)))
+        together = all if isinstance(condition, And) else any
+        return together(map(self._holds, condition.args))
 
 
 def _entrywise(expression: Expr, parts: Sequence[Value]) -> Value:

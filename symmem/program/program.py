@@ -61,6 +61,7 @@ class Need(Enum):
     SHORTFALLS = "the same for all steps of a sum at once"
     ERF = "the error function"
     NOISE = "what the noise of batches averages to, from the gradients of all of them"
+    SHARPNESS = "the largest eigenvalue on a frozen quadratic, and that from which it is unstable"
     CHOICE = "one of two branches, where the condition may be traced"
 
 

@@ -9,7 +9,7 @@ n = 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Add, Eq, Expr, S, Symbol
 
@@ -21,6 +21,7 @@ from symmem.derivation.gains import gains
 from symmem.method.method import Channel, Method
 from symmem.method.reading import running_method
 from symmem.program.blocks import Block, Names
+from symmem.program.needed import needed
 from symmem.program.program import Routine
 from symmem.program.stable_sums import stabilised
 
@@ -37,6 +38,13 @@ class Running:
 def running_routine(optimizer: Optimizer) -> Running:
     """The optimizer as it runs: with the functions themselves where ``[smooth]`` gives the theory others."""
     return _Runner(running_method(optimizer)).finished()
+
+
+def running_value(optimizer: Optimizer, formula: Expr) -> Running:
+    """A formula of the momentum variables after the step; what it does not read is left out."""
+    found = _Runner(replace(running_method(optimizer), phi=formula)).finished()
+    *earlier, last = found.routine.statements
+    return Running(Routine(needed(earlier, last), found.routine.result), found.before, found.after)
 
 
 class _Runner:

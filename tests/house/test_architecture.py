@@ -60,7 +60,7 @@ RUNTIMES = {"training.runtime.": {"torch"}, "targets.c.runtime.": {"numpy", "tor
 """Code that is copied beside what is emitted or built, to machines without symmem, and what it may import; beside that,
 by relative imports, itself."""
 
-COPIED = ("targets.jax.transformations", "targets.jax.with_memory")
+COPIED = ("targets.jax.transformations", "targets.jax.with_memory", "targets.jax.edge")
 """Code whose functions are copied into emitted modules, as those of every ``helpers``."""
 
 HEAVY = {"torch", "jax", "matplotlib"}

@@ -7,22 +7,20 @@ v1[i] = theta[i] - c1 grad[i]      inside it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sympy import Symbol
 
 from symmem.algebra.ranges import Ranges
+from symmem.program.needed import needed
 from symmem.program.program import Routine
 from symmem.program.statements import (
     Apply,
-    Assign,
     Entrywise,
     Internal,
     Statement,
     Total,
-    assigns,
-    reads,
 )
 from symmem.targets.c.passes import Pass, pass_of
 
@@ -50,7 +48,7 @@ def plan_of(routine: Routine, ranges: Ranges | None = None) -> Plan:
             earlier.append(statement)
     if not found:
         return Plan((), pass_of(routine, ranges))
-    return Plan(tuple(found), pass_of(Routine(_needed(earlier[:-1], last), routine.result)))
+    return Plan(tuple(found), pass_of(Routine(needed(earlier[:-1], last), routine.result)))
 
 
 def _added(total: Total, earlier: Sequence[Statement]) -> Pass:
@@ -58,22 +56,4 @@ def _added(total: Total, earlier: Sequence[Statement]) -> Pass:
     made = next((each for each in earlier if isinstance(each, Apply) and each.result == total.vector), None)
     plain = Entrywise((total.vector,), (), (), total.vector)
     density = Apply(_DENSITY, plain) if made is None else replace(made, result=_DENSITY)
-    return pass_of(Routine(_needed(earlier, density), _DENSITY))
-
-
-def _needed(statements: Iterable[Statement], last: Statement) -> tuple[Statement, ...]:
-    """The statements that ``last`` is made of, and it; numbers that nobody reads are left out."""
-    wanted, kept = set(reads(last)), [last]
-    for statement in reversed(list(statements)):
-        if isinstance(statement, Assign):
-            pairs = []
-            for name, value in reversed(statement.assignments):
-                if name in wanted:
-                    pairs.append((name, value))
-                    wanted |= value.free_symbols
-            if pairs:
-                kept.append(Assign(tuple(reversed(pairs))))
-        elif assigns(statement) & wanted:
-            kept.append(statement)
-            wanted |= reads(statement)
-    return tuple(reversed(kept))
+    return pass_of(Routine(needed(earlier, density), _DENSITY))

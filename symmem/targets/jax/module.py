@@ -59,6 +59,11 @@ WITH_MEMORY = Helpers(
         *("_probed", "_norm", "_ratio"),
     ),
 )
+EDGE = Helpers(
+    Path(__file__).with_name("edge.py"),
+    always=(),
+    needed={Need.SHARPNESS: ("_sharpness", "_largest_eigenvalue", "_threshold")},
+)
 TARGET = PythonTarget(
     "jax/module.py.jinja",
     has_out=False,
@@ -68,6 +73,7 @@ TARGET = PythonTarget(
         MATRICES,
         TRANSFORMATIONS,
         WITH_MEMORY,
+        EDGE,
     ),
     # What is traced has no value before the function runs.
     guard="_is_known({}) and ",

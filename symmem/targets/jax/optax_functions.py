@@ -21,6 +21,7 @@ from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running, running_routine
 from symmem.program.scope import Scope
 from symmem.program.stable_sums import stabilised
+from symmem.targets.jax.sharpness import Edge, sharpness_function
 from symmem.targets.jax.writer import JaxWriter
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
 from symmem.targets.python.surfaces import contractions, defaults, opaque_names
@@ -78,13 +79,15 @@ class OptaxFunctions:
     rated: PastRates | None
     names: Mapping[str, str]
     """Arguments and values beside the user's names."""
+    edge: Edge | None
 
     @classmethod
     def of(cls, derivation: Derivation, program: Program, writer: JaxWriter) -> OptaxFunctions:
         """All that is lowered for them."""
         running = running_routine(program.optimizer)
         names = {name: writer.scope.fresh(name) for name in ("memory", "past")}
-        return cls(derivation, program, writer, running, past_rates(derivation), names)
+        edge = Edge.of(derivation)
+        return cls(derivation, program, writer, running, past_rates(derivation), names, edge)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -93,14 +96,21 @@ class OptaxFunctions:
         if self.rated is not None:
             routines += [each for each in (self.rated.correction, self.rated.straight) if each is not None]
             routines += [number_routine(each) for each in self.rated.after]
-        return frozenset(need for each in routines for need in each.needs)
+        found = frozenset(need for each in routines for need in each.needs)
+        return found if self.edge is None else found | self.edge.needs
 
     def lines(self) -> list[Lines]:
         """Every function, one after the other; the functions of the program have the first choice of names."""
         for name in self.program.routines:
             self.writer.variants(self.program[name], name, out=False)
         rate = [self._rate_function()] if self.program.optimizer.schedule is not None else []
-        return [self._with_memory(), self._probe(), *rate, *self._rated_functions(), *self._constructors()]
+        edge = (
+            []
+            if self.edge is None
+            else [sharpness_function(self.edge, self.program, self.writer, self.names["memory"])]
+        )
+        further = [*rate, *self._rated_functions(), *self._constructors()]
+        return [self._with_memory(), self._probe(), *edge, *further]
 
     def record(self) -> Lines:
         """``_FORMULAS = _Formulas(...)``."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, sqrt
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.heads import HEADS, labels_of
@@ -42,6 +43,11 @@ class ExponentialField:
     @cached_property
     def _known(self) -> dict[Expr, Quotient | None]:
         return {}
+
+    @cached_property
+    def _roots(self) -> dict[Expr, int]:
+        """``{eps: 4}`` where ``eps**(1/4)`` is a generator."""
+        return {root.base: int(root.exp.q) for root in self.constants if _is_root(root)}
 
     def index_position(self, index: Symbol) -> int:
         """Which generator is this index."""
@@ -96,9 +102,8 @@ class ExponentialField:
             return self.rationals.generator(position)
         if expression in self.indices:
             return self.rationals.generator(self.index_position(expression))
-        if isinstance(expression, Symbol) and sqrt(expression) in self.constants:
-            root = self.read(sqrt(expression))
-            return None if root is None else root**2
+        if expression in self._roots:
+            return self._read_power(expression, S.One)
         if isinstance(expression, Pow):
             return self._read_power(expression.base, expression.exp)
         if isinstance(expression, (Add, Mul)):
@@ -123,12 +128,13 @@ class ExponentialField:
             >>> field.read(beta**(n + 1)) == field.read(beta**n) * field.read(beta)
             True
         """
+        if base in self._roots and isinstance(exponent * self._roots[base], Integer):
+            degree = self._roots[base]
+            element = self.read(Pow(base, Rational(1, degree)))
+            return None if element is None else element ** int(exponent * degree)
         if isinstance(exponent, Integer):
             element = self.read(base)
             return None if element is None else element ** int(exponent)
-        if _is_root(base, exponent) and sqrt(base) in self.constants:
-            element = self.read(sqrt(base))
-            return None if element is None else element ** int(exponent.p)
         slopes = linear_exponent(exponent, self.indices)
         if slopes is None:
             return None
@@ -153,9 +159,11 @@ class ExponentialField:
         return result
 
 
-def _is_root(base: Expr, exponent: Expr) -> bool:
-    """Whether ``base**exponent`` is an odd power of the square root of a symbol."""
-    return isinstance(base, Symbol) and isinstance(exponent, Rational) and exponent.q == 2
+def _is_root(expression: Expr) -> bool:
+    """Whether it is a power of a root of a symbol, such as ``eps**(-3/4)``."""
+    if not isinstance(expression, Pow) or not isinstance(expression.base, Symbol):
+        return False
+    return isinstance(expression.exp, Rational) and not isinstance(expression.exp, Integer)
 
 
 def decaying(base: Expr) -> Expr:
@@ -179,13 +187,14 @@ def linear_exponent(exponent: Expr, indices: Iterable[Symbol]) -> tuple[int, ...
 def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] = INDICES) -> ExponentialField:
     """The smallest field that holds the scalars among ``expressions`` as far as they can be held.
 
-    >>> from sympy import symbols
+    >>> from sympy import sqrt, symbols
     >>> beta, eps, n = symbols("beta eps n")
     >>> field = exponential_field([(1 - beta) / (1 - beta ** (n + 1)), sqrt(eps)])
     >>> field.constants, field.bases
     ((beta, sqrt(eps)), (beta,))
     """
     constants: set[Expr] = set()
+    roots: dict[Expr, int] = {}
     bases: set[Expr] = set()
     seen: set[Expr] = set()
     pending = list(expressions)
@@ -198,13 +207,15 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
         if raised:
             bases |= {decaying(base) for base in raised}
             pending.extend(raised)
-        elif _is_constant_generator(expression, indices):
-            constants.add(_generator(expression))
-        elif not _has_labels(expression):
-            pending.extend(expression.args)
-    # A root is a generator in the place of its square.
-    squares = {root.base for root in constants if isinstance(root, Pow) and _is_root(root.base, root.exp)}
-    return ExponentialField(_ordered(constants - squares), _ordered(bases), indices)
+        elif not _is_constant_generator(expression, indices):
+            pending.extend(() if _has_labels(expression) else expression.args)
+        elif _is_root(expression):
+            roots[expression.base] = lcm(roots.get(expression.base, 1), int(expression.exp.q))
+        else:
+            constants.add(expression)
+    # A root is a generator in the place of its powers, sqrt(eps) in that of eps.
+    found = {Pow(base, Rational(1, degree)) for base, degree in roots.items()}
+    return ExponentialField(_ordered(constants - {*roots} | found), _ordered(bases), indices)
 
 
 def _has_labels(expression: Expr) -> bool:
@@ -228,12 +239,6 @@ def _is_constant_generator(expression: Expr, indices: tuple[Symbol, ...]) -> boo
     if isinstance(expression, (Add, Mul)) or (isinstance(expression, Pow) and expression.exp.is_Integer):
         return False
     return is_scalar(expression) and not expression.free_symbols & set(indices)
-
-
-def _generator(constant: Expr) -> Expr:
-    """The constant, or for ``eps**(3/2)`` the root ``sqrt(eps)`` that it is a power of."""
-    is_root = isinstance(constant, Pow) and _is_root(constant.base, constant.exp)
-    return sqrt(constant.base) if is_root else constant
 
 
 def _ordered(expressions: Iterable[Expr]) -> tuple[Expr, ...]:

@@ -42,10 +42,10 @@ def merged(method: Method) -> Method:
             factor = _factor(phi, first, other, method.numbers)
             if factor is None:
                 continue
-            scale = _scalar_ratio(other.g, first.g, method.numbers)
+            scale = _share(factor, other.g, first.g, method.numbers)
             weight = _weight(first.kernel, other.kernel, method.numbers)
             if scale is not None:
-                kernels.append(other.kernel.scaled(method.numbers.tidy(factor * scale)))
+                kernels.append(other.kernel.scaled(scale))
             elif weight is not None:
                 g = g + factor * weight * other.g
             else:
@@ -88,10 +88,11 @@ def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr
     return factor if is_constant(factor) and not seen & {first.symbol, other.symbol} else None
 
 
-def _scalar_ratio(above: Expr, below: Expr, scalars: Scalars) -> Expr | None:
-    """``above / below`` where it is a scalar."""
+def _share(factor: Expr, above: Expr, below: Expr, scalars: Scalars) -> Expr | None:
+    """``factor above / below`` where it is a number of the method's field, in which kernels compute."""
     ratio = collect(above / below, scalars)
-    return ratio if is_constant(ratio) else None
+    share = scalars.tidy(factor * ratio) if is_constant(ratio) else None
+    return share if share is not None and scalars.field.read(share) is not None else None
 
 
 def _weight(first: Kernel, other: Kernel, scalars: Scalars) -> Expr | None:

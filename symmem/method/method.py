@@ -72,7 +72,8 @@ class Method:
     ) -> Method:
         """The method with the field that its kernels and its schedule ask for."""
         kernels = [channel.kernel for channel in channels]
-        numbers = scalars_of(parameters, kernels, (phi, *rate_expressions(schedule)), functions)
+        others = (phi, *(channel.g for channel in channels), *rate_expressions(schedule))
+        numbers = scalars_of(parameters, kernels, others, functions)
         rate = None if schedule is None else Rate.of(schedule, numbers)
         return cls(name, phi, channels, numbers, parameters, functions, declared, rate)
 

@@ -21,7 +21,7 @@ def scalars_of(
     others: Iterable[Expr],
     functions: Iterable[VectorFunction] = (),
 ) -> Scalars:
-    """The scalars in which the method's gains, weights and coefficients are computed; ``others``: Phi, a rate."""
+    """The scalars in which gains, weights and coefficients are computed; ``others``: Phi, the g's, a rate."""
     ranges = {Symbol(parameter.name): parameter.range for parameter in parameters}
     expressions: list[Expr] = list(ranges)
     bases: list[Expr] = []

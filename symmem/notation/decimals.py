@@ -64,10 +64,11 @@ def power_digits(expression: Expr, step: int) -> int:
 
 def decimal(value: Rational) -> str:
     """A number as a person types it where that is exact, 0.9 or 1e-8; else the fraction, or ten digits."""
-    typed = re.sub(r"e([+-])0*", r"e\1", f"{float(value):.12g}").replace("e+", "e")
-    if Rational(typed) == value:
-        return typed
-    return str(value) if digits(value) <= MOST_DIGITS else str(Float(value, SIGNIFICANT))
+    if abs(value) < 1 / SMALLEST_FLOAT:
+        typed = re.sub(r"e([+-])0*", r"e\1", f"{float(value):.12g}").replace("e+", "e")
+        if Rational(typed) == value:
+            return typed
+    return str(value) if digits(value) <= MOST_DIGITS else str(value.evalf(SIGNIFICANT))
 
 
 def number_formula(value: Rational | float) -> Formula:
@@ -94,7 +95,7 @@ def _split(typed: str) -> Formula:
 
 def _rounded(expression: Expr) -> Expr:
     if isinstance(expression, Rational):
-        return Float(expression, SIGNIFICANT) if digits(expression) > MOST_DIGITS else expression
+        return expression.evalf(SIGNIFICANT) if digits(expression) > MOST_DIGITS else expression
     if isinstance(expression, Pow):
         return Pow(_rounded(expression.base), expression.exp)
     if not expression.args:

@@ -18,6 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Function, Rational, Sum, Symbol, sign, sqrt, symbols
 
+from symmem.notation.decimals import decimal, shown
 from symmem.notation.declared_latex import unicode_of
 from symmem.notation.latex import latex, latex_lines
 from symmem.notation.text import text
@@ -688,3 +689,13 @@ def test_what_has_no_directions_is_no_derivative(expression: sympy.Expr, written
     """The second argument of max is no direction, as it is of ``f_jvp(x, v)``; sums over tensors are sums."""
     assert text(expression, names=ALL) == written
     assert "mathrm{D}" not in latex(expression, names=ALL)
+
+
+@pytest.mark.parametrize(
+    "value", [Rational(7) ** 9000, Rational(1, 7**9000), -(Rational(7) ** 900), Rational(3) ** 9100 / 2]
+)
+def test_numbers_beyond_every_float_and_every_print(value: Rational) -> None:
+    """Python writes no integer of more than 4300 digits by itself."""
+    exact = mpmath.mpf(int(value.p)) / int(value.q)
+    assert abs(mpmath.mpf(decimal(value)) / exact - 1) < 1e-9
+    assert abs(mpmath.mpf(str(shown(value + lr).subs(lr, 0))) / exact - 1) < 1e-9

@@ -62,7 +62,11 @@ WITH_MEMORY = Helpers(
 EDGE = Helpers(
     Path(__file__).with_name("edge.py"),
     always=(),
-    needed={Need.SHARPNESS: ("_sharpness", "_largest_eigenvalue", "_threshold")},
+    needed={
+        Need.SHARPNESS: (
+            *("_sharpness", "_largest_eigenvalue", "_noise", "_dot", "_less", "_divided", "_threshold"),
+        )
+    },
 )
 TARGET = PythonTarget(
     "jax/module.py.jinja",

@@ -29,7 +29,15 @@ def every_tenth_step_large() -> Row:
 
 
 def every_tenth_step_by_differences() -> Row:
-    return _row(10, "central-difference", None)
+    return _row(10, "forward-difference", Target(1.2))
+
+
+def every_tenth_step_by_differences_small() -> Row:
+    return _row(10, "forward-difference", Target(1.2), 0.1)
+
+
+def every_tenth_step_by_differences_large() -> Row:
+    return _row(10, "forward-difference", Target(1.2), 20.0)
 
 
 def every_step() -> Row:

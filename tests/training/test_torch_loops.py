@@ -50,13 +50,14 @@ MADE = {
 }
 
 
+@pytest.mark.parametrize("hvp", ["central-difference", "forward-difference"])
 @pytest.mark.parametrize("kind", MADE)
-def test_a_closure_that_calls_backward(kind: str) -> None:
+def test_a_closure_that_calls_backward(kind: str, hvp: str) -> None:
     """As Lightning has it: the gradients come from backward, the products from differences."""
     found = []
     for calls in (False, True):
         net = model()
-        optimizer = MADE[kind](net.parameters(), hvp="central-difference")
+        optimizer = MADE[kind](net.parameters(), hvp=hvp)
 
         def step(
             net: nn.Module = net, optimizer: torch.optim.Optimizer = optimizer, calls: bool = calls

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-METHODS = ("double-backward", "forward-over-reverse", "central-difference")
+METHODS = ("double-backward", "forward-over-reverse", "central-difference", "forward-difference")
 OTHER = {"beta": Rational(3, 5), "beta1": Rational(1, 2), "beta2": Rational(9, 10)}
 
 
@@ -58,6 +58,7 @@ def test_the_methods_agree(dropout: float) -> None:
         numbers.append(float(torch.rand(())))
     assert torch.allclose(found[1], found[0], rtol=0, atol=1e-13)
     assert torch.allclose(found[2], found[0], rtol=0, atol=1e-9)
+    assert torch.allclose(found[3], found[0], rtol=0, atol=1e-7)
     assert len(set(numbers)) == 1
     plain = network(dropout)
     torch.manual_seed(5)
@@ -65,6 +66,20 @@ def test_the_methods_agree(dropout: float) -> None:
     for _ in range(4):
         optimizer.step(loss_of(plain))
     assert float((flat(plain) - found[0]).abs().max()) > 1e-5
+
+
+@pytest.mark.parametrize("options", [{"max_norm": 0.05}, {"maximize": True}, {"history": "expansion"}])
+def test_one_gradient_more_is_enough(options: dict[str, object]) -> None:
+    """Whatever becomes of the gradient meanwhile: the difference is that of the loss's own."""
+    found = []
+    for method in ("double-backward", "forward-difference", lambda _, vs: [0 * v for v in vs]):
+        model = network()
+        optimizer = adamw(model, hvp=method, **options)
+        for _ in range(3):
+            optimizer.step(loss_of(model))
+        found.append(flat(model))
+    assert torch.allclose(found[1], found[0], rtol=0, atol=1e-7)
+    assert not torch.allclose(found[2], found[0], rtol=0, atol=1e-5)
 
 
 def test_a_product_from_outside() -> None:

@@ -35,6 +35,7 @@ class Memoryless(GroupOptimizer[Formulas]):
     "double-backward" evaluates the closure once;
     "forward-over-reverse" evaluates it again, with dual numbers;
     "central-difference" evaluates it twice more, and needs first derivatives alone;
+    "forward-difference" evaluates it once more, with half as many digits as numbers have;
     a function gets the parameters and a direction, two lists, and returns a list.
     A closure that is evaluated again sees the same random numbers of torch; what it
     changes outside, such as the running statistics of BatchNorm, changes again.
@@ -52,7 +53,7 @@ class Memoryless(GroupOptimizer[Formulas]):
     Of several processes, each with its part of the batch, the loss and its derivatives
     are averaged: over ``process_group``, or over the processes of ``module``, which is the
     model after DistributedDataParallel or fully_shard; after fully_shard it has to be
-    given. There "central-difference" leaves all passes to FSDP2, and the other ways
+    given. There differences leave all passes to FSDP2, and the other ways
     keep the parameters unsharded between two passes.
 
     An opaque function is called with a tensor of the shape of a parameter. Where a

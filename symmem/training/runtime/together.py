@@ -7,7 +7,7 @@ from typing import Any
 from torch.nn.parallel import DistributedDataParallel
 
 from .processes import OneProcess
-from .products import Hvp
+from .products import Hvp, is_difference
 from .replicas import Replicas
 from .sharding import sharded_modules
 from .shards import PassingShards, Shards
@@ -27,6 +27,6 @@ def processes_of(process_group: Any, module: Any, hvp: Hvp) -> OneProcess:
     if hvp == "forward-over-reverse":
         words = 'FSDP2 has no forward derivatives; use hvp="double-backward"'
         raise ValueError(f'{words} or "central-difference"')
-    if hvp == "central-difference":
+    if is_difference(hvp):
         return PassingShards(module)
     return Shards(module)

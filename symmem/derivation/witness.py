@@ -76,7 +76,7 @@ def witness(
                 # Row i of column j: the derivative of the entry i along the axis j.
                 above, below = (columns[q][p] - multiple * decays[q][p] for p, q in ((i, j), (j, i)))
                 gap = above - below
-                if abs(gap) > NEGLIGIBLE * size and _can_be_shown(above, below):
+                if abs(gap) > NEGLIGIBLE * size and _can_be_shown(above, below, gap):
                     given = tuple((symbol.name, value) for symbol, value in values.items())
                     return Witness(
                         what, place, (i, j), (float(above), float(below)), float(gap), float(abs(gap) / size),
@@ -85,9 +85,9 @@ def witness(
     return None
 
 
-def _can_be_shown(*numbers: mpf) -> bool:
-    """Whether they are floats too: entries such as sinh(10**6) are no numbers that a person could check."""
-    return all(isfinite(float(number)) for number in numbers)
+def _can_be_shown(above: mpf, below: mpf, gap: mpf) -> bool:
+    """Whether they are floats too: sinh(10**6), or a gap of 1e-400, is no number that a person could check."""
+    return isfinite(float(above)) and isfinite(float(below)) and float(gap) != 0
 
 
 Point = tuple[Rational, ...]

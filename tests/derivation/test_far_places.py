@@ -26,6 +26,14 @@ def test_a_witness_beyond_floats_is_none() -> None:
     assert witness is None or all(map(mpmath.isfinite, (*witness.jacobian, witness.gap)))
 
 
+def test_a_gap_below_floats_is_no_witness() -> None:
+    """The Jacobian of M is not symmetric, by 1e-800; a report that says so has to show two numbers that differ."""
+    variables = [("grad", "beta", "1"), ("grad/sqrt(m1 + eps)", "beta", "1e-400"), ("grad*m2", "beta", "1")]
+    found = symmem.derive(declared("cosh(m3)", variables, "beta = 0.9\neps = 1e-8"))
+    witness = getattr(found.obstruction, "witness", None)
+    assert witness is None or witness.gap != 0
+
+
 @pytest.mark.parametrize("b", ["min(eps, pi)", "max(eps, 1/3)"])
 def test_a_number_that_is_chosen_has_a_value_at_a_probe(b: str) -> None:
     assert str(

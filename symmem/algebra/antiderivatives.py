@@ -10,6 +10,7 @@ from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, log, sign
 from symmem.algebra.atoms import TOTAL, terms_of
 from symmem.algebra.directional import derivative
 from symmem.algebra.heads import HEADS
+from symmem.algebra.real_functions import real_function
 from symmem.algebra.reals import signed_power
 
 
@@ -63,6 +64,10 @@ def _by_substitution(constant: Expr, rest: Expr, x: Symbol) -> Expr | None:
             return (
                 constant
                 * ratio
-                * (log(Abs(base)) if exponent == -1 else base ** (exponent + 1) / (exponent + 1))
+                * (
+                    log(real_function(Abs, base))
+                    if exponent == -1
+                    else base ** (exponent + 1) / (exponent + 1)
+                )
             )
     return None

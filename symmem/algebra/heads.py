@@ -15,13 +15,14 @@ from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 
-from sympy import Abs, Add, Expr, Mul, S, Symbol, conjugate
+from sympy import Abs, Add, Expr, Mul, S, Symbol, sign
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from symmem.algebra.families import VECTOR_HEADS, of_family
 from symmem.algebra.functions import FUNCTIONS
 from symmem.algebra.head import Head, Operands, Scope
 from symmem.algebra.noise_heads import NOISE_HEADS
+from symmem.algebra.real_functions import real_function
 from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, VARIANCE, Kind
 from symmem.algebra.tensor_heads import TENSOR_HEADS, matrix_head
 from symmem.records import record
@@ -105,7 +106,8 @@ class Heads:
     def applied(self, head: Head, operands: Sequence[Expr], labels: Sequence[Expr] = ()) -> Expr:
         """``head(*operands, *labels)`` in normal form: ``D2L(2 beta u) = 2 beta D2L(u)``, ``D3L(v, u) = D3L(u, v)``."""
         if head.linear_from is None:
-            return head.function(*operands, *labels)
+            of_real = head.function in (Abs, sign)
+            return real_function(head.function, *operands) if of_real else head.function(*operands, *labels)
         fixed, slots = operands[: head.linear_from], operands[head.linear_from :]
         if any(slot == 0 for slot in slots):
             return S.Zero
@@ -139,11 +141,7 @@ class Heads:
         if head is None:
             return expression.func(*arguments)
         count = len(operands_of(expression, head))
-        found = self.applied(head, arguments[:count], arguments[count:])
-        if isinstance(expression, Abs) and found.has(conjugate):
-            # SymPy takes symbols for complex, and |x| of a longer x for sqrt(x conjugate(x)); here all is real.
-            return Abs(*arguments, evaluate=False)
-        return found
+        return self.applied(head, arguments[:count], arguments[count:])
 
     def mapped(self, expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
         """The expression with every operand changed, in normal form."""

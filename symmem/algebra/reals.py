@@ -12,6 +12,7 @@ from sympy import Abs, Expr, Integer, Mul, Pow, nan, oo, sign, zoo
 from symmem.algebra.atoms import is_scalar
 from symmem.algebra.head import Scope
 from symmem.algebra.heads import HEADS
+from symmem.algebra.real_functions import real_function
 
 
 def real_power(base: Expr, exponent: Expr) -> Expr:
@@ -22,7 +23,7 @@ def real_power(base: Expr, exponent: Expr) -> Expr:
     for factor in Mul.make_args(base):
         root, power = factor.as_base_exp()
         if not is_scalar(root) and isinstance(power, Integer) and power % 2 == 0:
-            outside.append(Pow(Abs(root), power * exponent))
+            outside.append(Pow(real_function(Abs, root), power * exponent))
         else:
             inside.append(factor)
     return real_product([*outside, Pow(Mul(*inside), exponent)])
@@ -54,6 +55,11 @@ def substituted(expression: Expr, values: Mapping[Expr, Expr]) -> Expr:
 def real_product(factors: Iterable[Expr]) -> Expr:
     """The product with ``x sign(x) = |x|``, ``x^2 / |x| = |x|``, and no even power of ``|x|``; off the zeros of x."""
     product = Mul(*factors)
+    once = _real_product(product)
+    return once if once == product else _real_product(once)  # a sign of a product leaves signs of its factors
+
+
+def _real_product(product: Expr) -> Expr:
     if not product.has(Abs, sign):
         return product
     powers: dict[Expr, Expr] = {}
@@ -62,7 +68,7 @@ def real_product(factors: Iterable[Expr]) -> Expr:
         if isinstance(base, sign) and isinstance(exponent, Integer):
             # sign(x) = |x| / x off its jump, so sign(x)^2 = 1 and x sign(x) = |x|.
             inner = base.args[0]
-            _raise(powers, Abs(inner), exponent % 2)
+            _raise(powers, real_function(Abs, inner), exponent % 2)
             _raise(powers, inner, -(exponent % 2))
         else:
             _raise(powers, base, exponent)

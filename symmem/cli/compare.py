@@ -11,6 +11,7 @@ from symmem.cli.options import FORMAT, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
 from symmem.cli.sweeps import EVERY, GRID, JOBS, RESULTS, rows_of
+from symmem.errors import SymmemError
 
 
 @click.command(short_help="Optimizers side by side.")
@@ -38,12 +39,12 @@ def compare(  # noqa: PLR0917  # one argument for each option
     penalise large gradients, which reward them, at their default parameters or over a --grid.
     """
     if every == bool(names):
-        raise click.UsageError("name the optimizers to compare, or give --all")
+        raise SymmemError("name the optimizers to compare, or give --all")
     if every:
         _compare_all(form, axes, jobs, results, output)
         return
     if axes or results is not None:
-        raise click.UsageError("--grid and --results belong to --all")
+        raise SymmemError("--grid and --results belong to --all")
     from symmem.declaration.loading import load
     from symmem.documents.public import compare as compared
 
@@ -66,6 +67,6 @@ def _compare_all(
     from symmem.checks.sweep_text import sign_text
 
     if form == "latex":
-        raise click.UsageError("--all is text or JSON; name optimizers for a LaTeX table")
+        raise SymmemError("--all is text or JSON; name optimizers for a LaTeX table")
     rows = rows_of(sign_row, "comparing", jobs, results, axes)
     deliver(json.dumps(rows, indent=1) + "\n" if form == "json" else sign_text(rows, style(output)), output)

@@ -12,6 +12,7 @@ from symmem.cli.limits import limited
 from symmem.cli.options import FORMAT, NAME, ORDER, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
+from symmem.errors import SymmemError
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
@@ -66,11 +67,11 @@ def derive(  # noqa: PLR0917  # one argument for each option
     Without --at-step and --limit both symbolic n and the limit n -> infinity are shown.
     """
     if limit and at_step is not None:
-        raise click.UsageError("--at-step and --limit exclude each other; give one of them")
+        raise SymmemError("--at-step and --limit exclude each other; give one of them")
     if (batches is not None or replacement) and not minibatch:
-        raise click.UsageError("--batches and --replacement say how mini-batches are drawn: add --minibatch")
+        raise SymmemError("--batches and --replacement say how mini-batches are drawn: add --minibatch")
     if batches is not None and replacement:
-        raise click.UsageError("--batches and --replacement exclude each other; give one of them")
+        raise SymmemError("--batches and --replacement exclude each other; give one of them")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
 
@@ -98,9 +99,9 @@ def settings_of(given: tuple[str, ...]) -> dict[str, str]:
     for setting in given:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not (name and equals and value):
-            raise click.UsageError(f"--set {setting}: write PARAMETER=NUMBER, for example beta1=0.9")
+            raise SymmemError(f"--set {setting}: write PARAMETER=NUMBER, for example beta1=0.9")
         if name in values:
-            raise click.UsageError(f"--set {setting}: {name} is set twice; set it once")
+            raise SymmemError(f"--set {setting}: {name} is set twice; set it once")
         values[name] = value
     return values
 

@@ -10,6 +10,7 @@ from symmem.cli.limits import limited
 from symmem.cli.options import ORDER, OTHER_TARGETS, OUTPUT, TIMEOUT, Named
 from symmem.cli.progress import progress
 from symmem.cli.streams import say
+from symmem.errors import SymmemError
 from symmem.targets.registry import MINIBATCH, TARGETS, Options, Target
 
 PARTS = ("whole", "statement", "proof", "limit")
@@ -97,20 +98,18 @@ def _check(chosen: Target, options: Options, names: tuple[str, ...], output: str
     for option, is_given in given.items():
         if is_given and option not in chosen.options:
             home = ", ".join(target.name for target in TARGETS.values() if option in target.options)
-            raise click.UsageError(
-                f"--{option} belongs to --target {home}, not to {chosen.name}; leave it out"
-            )
+            raise SymmemError(f"--{option} belongs to --target {home}, not to {chosen.name}; leave it out")
     if len(names) > 1 and not chosen.takes_several:
-        raise click.UsageError(f"--target {chosen.name} takes one optimizer at a time; latex takes several")
+        raise SymmemError(f"--target {chosen.name} takes one optimizer at a time; latex takes several")
     if options.minibatch and options.runtime:
-        raise click.UsageError("--minibatch and --runtime exclude each other; give one of them")
+        raise SymmemError("--minibatch and --runtime exclude each other; give one of them")
     if output is not None:
         return
     if options.runtime:
-        raise click.UsageError("--runtime writes a package beside the module; add -o X.py")
+        raise SymmemError("--runtime writes a package beside the module; add -o X.py")
     if options.coq:
-        raise click.UsageError("--coq writes a file of proofs beside the paper; add -o X.tex")
+        raise SymmemError("--coq writes a file of proofs beside the paper; add -o X.tex")
     if chosen.needs_output:
-        raise click.UsageError(chosen.needs_output)
+        raise SymmemError(chosen.needs_output)
     if options.pdf:
-        raise click.UsageError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")
+        raise SymmemError("--pdf needs a file; add -o X.tex, and X.pdf stands beside it")

@@ -42,10 +42,10 @@ def ended(arguments: Sequence[str] | None = None) -> int:
 
 
 def _help(error: click.ClickException) -> str:
-    """Where help is: behind what click itself says of the arguments; our own words say what to do."""
-    if isinstance(error, click.UsageError) and type(error) is not click.UsageError and error.ctx is not None:
-        return f"; see {error.ctx.command_path} -h"
-    return ""
+    """Where help is, behind what click itself says of the arguments; our own words say what to do."""
+    if not isinstance(error, click.UsageError):
+        return ""
+    return f"; see {error.ctx.command_path if error.ctx else 'symmem'} -h"
 
 
 def _fail(message: str, code: int) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symmem.cli.progress import bar
+from symmem.errors import DeclarationError, SymmemError, quote
 
 if TYPE_CHECKING:
     from symmem.checks.sweeps import Row, Work
@@ -64,13 +65,12 @@ def _checked(grid: dict[str, list[str]]) -> dict[str, list[str]]:
     from symmem.declaration.catalogue import names
     from symmem.declaration.exact import exact_number
     from symmem.declaration.names import suggestion
-    from symmem.errors import DeclarationError, quote
 
     known = {parameter for name in names() for parameter in _parameters()(name)}
     for parameter, values in grid.items():
         if parameter not in known:
             hint = suggestion(parameter, sorted(known)) or "; symmem show NAME has the parameters of one"
-            raise click.UsageError(f"--grid {quote(parameter)}: no optimizer of the zoo has it{hint}")
+            raise SymmemError(f"--grid {quote(parameter)}: no optimizer of the zoo has it{hint}")
         for value in values:
             try:
                 exact_number(value)
@@ -85,6 +85,6 @@ def _grid(axes: tuple[str, ...]) -> dict[str, list[str]]:
         name, equals, values = (part.strip() for part in axis.partition("="))
         numbers = [value.strip() for value in values.split(",")]
         if not (name and equals and all(numbers)):
-            raise click.UsageError(f"--grid {axis}: write PARAMETER=NUMBER,NUMBER, for example beta1=0.8,0.9")
+            raise SymmemError(f"--grid {axis}: write PARAMETER=NUMBER,NUMBER, for example beta1=0.8,0.9")
         grid[name] = numbers
     return grid

@@ -13,6 +13,7 @@ from symmem.cli.options import OUTPUT, TIMEOUT
 from symmem.cli.progress import bar
 from symmem.cli.streams import deliver, style
 from symmem.cli.sweeps import EVERY, JOBS, RESULTS, rows_of
+from symmem.errors import SymmemError
 
 
 @click.command(short_help="Proof by numbers of a declaration.")
@@ -54,7 +55,7 @@ def verify(  # noqa: PLR0917  # one argument for each option
     as it is: name only one that you trust. --all does this for the whole zoo. The exit code is 1 where a claim fails.
     """
     if every == (name is not None):
-        raise click.UsageError("name the optimizer to verify, or give --all")
+        raise SymmemError("name the optimizer to verify, or give --all")
     if name is None:
         _verify_all(jobs, results, output)
         return

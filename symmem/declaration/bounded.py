@@ -147,9 +147,9 @@ def _modulus_or_sign(name: str, argument: Expr) -> Expr:
 
 
 def _is_positive(factor: Expr) -> bool:
-    """``exp(x)``, or a power of a positive number."""
+    """``exp(x)``, or a power of ``|x|`` or of a positive number."""
     base = factor.base if isinstance(factor, Pow) else factor
-    return isinstance(base, sympy.exp) or (isinstance(base, Rational) and bool(base > 0))
+    return isinstance(base, (sympy.exp, sympy.Abs)) or (isinstance(base, Rational) and bool(base > 0))
 
 
 def _degree(expression: Expr) -> int:

@@ -14,6 +14,7 @@ _OPEN = "is not in the language; declare it in [functions] as an opaque function
 _STEP = "the step is called n and is 0 at the first update: where others write t, write n + 1"
 _RATE = "if it is the learning rate remove it: lr multiplies phi and stands in no expression; else declare it"
 
+_NO_HESSIAN = "second derivatives (Sophia, AdaHessian) are not in the language; g sees theta and grad"
 _RUNNING = "a running maximum (AMSGrad, AdaMax) is a memory that does not fade"
 
 CALLS: Mapping[str, str] = MappingProxyType(
@@ -31,7 +32,8 @@ CALLS: Mapping[str, str] = MappingProxyType(
             f"is not known: {_ONE_FORMULA}; use a smooth formula, for a bound c on x c*tanh(x/c), or call it "
             "clip(x, lo, hi) and give [smooth] a formula for clip",
         ),
-        "sum": "joins entries; of a parameter tensor write dot(x, 1), of the whole model global_dot(x, 1)",
+        "sum": "joins entries; of a parameter tensor write dot(x, 1), of the whole model global_dot(x, 1), and in b, "
+        "for a sum over steps, its closed form",
         "svd": f"joins entries, and {_OPEN}, or, where U V^T of it is meant, write polar(x)",
         **dict.fromkeys(("eigh", "einsum"), f"joins entries, and {_OPEN}"),
         **dict.fromkeys(("pow", "power"), "is not known; write a power as x**y"),
@@ -87,7 +89,10 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
             ),
             'the gradient one step ago is a momentum variable: g = "grad", delay = 1, read as m1, m2, ...',
         ),
-        **dict.fromkeys(("h", "eta", "alpha", "learning_rate", "step_size"), _RATE),
+        "h": "it is the learning rate in formulas, which multiplies phi and stands in no expression; remove it",
+        **dict.fromkeys(("eta", "alpha", "learning_rate", "step_size"), _RATE),
+        "loss": "an update does not see the loss, only its gradient, called grad",
+        **dict.fromkeys(("hessian", "Hessian", "hess", "hvp"), _NO_HESSIAN),
     }
 )
 """Symbols of papers and programs, where a declaration does not declare them itself."""

@@ -47,7 +47,9 @@ def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     reason = left_out(name_or_path)
     if reason is not None:
         raise DeclarationError(f"{quote(name_or_path)} is not in the zoo: {reason}")
-    hint = suggestion(name_or_path, names()) or "; see symmem list"
+    # Of a program's path, torch.optim.AdamW, the last part is the name.
+    words = (name_or_path, name_or_path.rpartition(".")[2])
+    hint = next(filter(None, (suggestion(word, names()) for word in words)), "; see symmem list")
     raise DeclarationError(f"{quote(name_or_path)} is neither in the zoo nor a file{hint}")
 
 

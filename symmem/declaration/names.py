@@ -37,7 +37,11 @@ def check_name(name: object) -> str:
         raise DeclarationError(
             f"{quote(name)} is not a name; use a letter, then letters, digits and _, at most {MAX_NAME}"
         )
-    reason = _reason(name)
+    if name == "lr":
+        raise DeclarationError(
+            "lr is the learning rate, which every optimizer has and none declares; remove it"
+        )
+    reason = reserved(name)
     if reason:
         raise DeclarationError(f"{quote(name)} is {reason}; choose another name")
     return name
@@ -92,7 +96,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(sorted(meant))}?" if meant else ""
 
 
-def _reason(name: str) -> str | None:
+def reserved(name: str) -> str | None:
+    """What the name is, where a declaration cannot give it away."""
     if name in FUNCTIONS:
         return "a known function"
     if (

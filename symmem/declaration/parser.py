@@ -53,7 +53,7 @@ def parse(
     if len(text) > MAX_LENGTH:
         raise DeclarationError(f"longer than {MAX_LENGTH} characters; split it or use parameters")
     if not text.strip(" \t"):
-        raise DeclarationError('empty; write an expression, for example "1"')
+        raise DeclarationError("empty; write a number or a formula")
     check_tokens(text, of_the_step=of_the_step)
     stripped = text.lstrip(" \t")
     offset = len(text) - len(stripped)

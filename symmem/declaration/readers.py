@@ -8,7 +8,8 @@ from sympy import Expr, Product
 
 from symmem.algebra.atoms import MOMENTUM_NAME, momentum_symbol
 from symmem.declaration import hints
-from symmem.declaration.names import suggestion
+from symmem.declaration.bounded import FUNCTIONS
+from symmem.declaration.names import reserved, suggestion
 from symmem.errors import DeclarationError, quote
 
 if TYPE_CHECKING:
@@ -90,9 +91,21 @@ def _unknown_symbol(optimizer: Optimizer, field: str, position: int, name: str, 
         return f"unknown symbol {quote(name)}: {hints.MEANT[name][1]}, and {reason}"
     if name in hints.SYMBOLS:
         return f"unknown symbol {quote(name)}: {hints.SYMBOLS[name]}"
+    if name in FUNCTIONS:
+        return f"{name} is a function; write {name}(x)"
     listed = ", ".join(known) or "nothing but numbers"
-    hint = suggestion(name, known) or "; or declare it in [parameters]"
+    hint = suggestion(name, known) or _declaring(name)
     return f"unknown symbol {quote(name)}; known here: {listed}{hint}"
+
+
+def _declaring(name: str) -> str:
+    """The way to a parameter, where it may have this name."""
+    reason = reserved(name)
+    return (
+        "; or declare it in [parameters]"
+        if reason is None
+        else f"; no parameter can be called so: it is {reason}"
+    )
 
 
 def _unread_variable(optimizer: Optimizer, position: int, name: str) -> str:

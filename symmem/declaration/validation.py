@@ -196,6 +196,8 @@ def _check_use(optimizer: Optimizer) -> None:
                 raise DeclarationError(
                     f"momentum {position}: {field}: is zero, so m{position} does nothing; remove it"
                 )
+    if optimizer.schedule is not None and _vanishes(optimizer.schedule):
+        raise DeclarationError("schedule: rate: is zero, so that nothing is trained; change it")
     for parameter in optimizer.parameters:
         if Symbol(parameter.name) not in used:
             raise DeclarationError(

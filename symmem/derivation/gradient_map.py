@@ -93,10 +93,13 @@ def _without_decay(method: Method, memory: Channel, gains: dict[Channel, Expr]) 
             continue
         slope = slope_in(phi, channel.symbol)
         share = collect(slope * gains[channel] * channel.g / THETA, method.numbers)
-        if not is_constant(share) or channel.symbol in slope.free_symbols:
+        without = phi.xreplace({channel.symbol: S.Zero})
+        # A jump has the slope zero: what is taken out has to be the whole of what the channel brings.
+        is_whole = (phi - without - slope * channel.symbol).expand() == 0
+        if not is_whole or not is_constant(share) or channel.symbol in slope.free_symbols:
             return phi, None
         decay.append(share)
-        phi = phi.xreplace({channel.symbol: S.Zero})
+        phi = without
     return phi, method.numbers.add(decay) if decay else S.Zero
 
 

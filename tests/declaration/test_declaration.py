@@ -196,7 +196,7 @@ BAD = [
         "[parameters]\nbeta",
         "[parameters]\nlr = { default = 1 }\nbeta",
         "parameters: lr",
-        "reserved in formulas",
+        "the learning rate",
     ),
     (
         "[parameters]\nbeta",

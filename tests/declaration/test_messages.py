@@ -144,6 +144,19 @@ WRONG = [
         "citation: one: year: 2020 is not text",
         "quotes",
     ),
+    ('"m1"', '"exp*m1"', "phi: exp is a function", "write exp(x)"),
+    ('"m1"', '"I*m1"', "phi: unknown symbol 'I'; known here: m1, beta", "no parameter can be called so"),
+    ('"grad"', '"loss*grad"', "momentum 1: g: unknown symbol 'loss'", "its gradient, called grad"),
+    ('"grad"', '"hessian"', "momentum 1: g: unknown symbol 'hessian'", "not in the language"),
+    (
+        '"1 - beta"',
+        '"sum(beta**k, k, 0, n)"',
+        "momentum 1: b: column 1: sum joins entries",
+        "its closed form",
+    ),
+    ('"beta"', '""', "momentum 1: beta: empty", "a number"),
+    ("beta = 0.9", "beta = 0.9\nlr = 0.1", "parameters: lr: lr is the learning rate", "remove it"),
+    ('"1 - beta"', '"1 - beta"\n[schedule]\nrate = "n - n"', "schedule: rate: is zero", "change it"),
     ('"1 - beta"', '"1 - beta"\n[torch]\nstate = 3', "torch: state: expected a table", "key = value"),
 ]
 
@@ -182,7 +195,10 @@ def test_a_declared_name_is_no_riddle() -> None:
     assert set(SYMBOLS).isdisjoint(CALLS)
 
 
-@pytest.mark.parametrize(("word", "meant"), [("AdamW", "adamw"), ("ADAM", "adam"), ("Lion-k", "lion-k")])
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("AdamW", "adamw"), ("ADAM", "adam"), ("Lion-k", "lion-k"), ("torch.optim.AdamW", "adamw")],
+)
 def test_the_nearest_name_is_found_in_any_letters(word: str, meant: str) -> None:
     with pytest.raises(DeclarationError, match=f"did you mean {meant}[?]"):
         load(word)

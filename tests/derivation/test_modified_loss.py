@@ -10,9 +10,10 @@ from typing import Any
 
 import mpmath
 import pytest
+from differences import DIGITS, asymmetry, jacobian, value
 from mpmath import mpf
 from sympy import Add, Expr, Rational, Symbol
-from truth import FIRST, LOSS, LR, THETA, literal_of, load
+from truth import FIRST, LOSS, THETA, literal_of, load
 
 import symmem
 from symmem import Momentum, Optimizer
@@ -24,8 +25,6 @@ from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.vectors import distance
 
-DIGITS = 110
-TINY = mpf(10) ** -35
 EXACT = 1e-20
 THETA_SYMBOL, GRAD = Symbol("theta"), Symbol("grad")
 
@@ -152,32 +151,6 @@ def derived(optimizer: Optimizer, order: int = 1) -> Derivation:
     return symmem.derive(optimizer, order)
 
 
-def value(expression: Expr, literal: Literal, point: Any = THETA, **numbers: Any) -> list[mpf]:
-    scalars = {**literal.numbers, "lr": LR, **numbers}
-    found = evaluate(expression, scalars, {"theta": point}, LOSS, literal.functions, digits=DIGITS)
-    return found if isinstance(found, list) else [found] * len(THETA)
-
-
-def jacobian(expression: Expr, literal: Literal, **numbers: Any) -> list[list[mpf]]:
-    """``J[i][j]``: the derivative of entry i along entry j of theta."""
-    columns = []
-    with mpmath.workdps(DIGITS):
-        for j in range(len(THETA)):
-            sides = [
-                value(
-                    expression, literal, [x + way * TINY * (i == j) for i, x in enumerate(THETA)], **numbers
-                )
-                for way in (1, -1)
-            ]
-            columns.append([(up - down) / (2 * TINY) for up, down in zip(*sides, strict=True)])
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def asymmetry(matrix: list[list[mpf]]) -> mpf:
-    with mpmath.workdps(DIGITS):
-        return max(abs(matrix[i][j] - matrix[j][i]) for i in range(len(matrix)) for j in range(i))
-
-
 def gap(derivation: Derivation, literal: Literal, **numbers: Any) -> mpf:
     """The difference of ``P grad Ltilde + decay theta`` and ``F + M``, the gradient by differences."""
     found = derivation.modified_loss
@@ -251,6 +224,15 @@ DENIED = {
     "adamw, also at a tiny eps": (load("adamw").with_values({"eps": Rational(1, 10**6)}), 1),
     "a sign beside its argument": (
         Optimizer("both", "sign(m1) + m1", [Momentum("grad", "beta", "1")], {"beta": DECAY}),
+        1,
+    ),
+    "a sign of the present beside a memory": (
+        Optimizer(
+            "present",
+            "sign(m1) + m2",
+            [Momentum("grad", "0", "1"), Momentum("-grad", "beta", "1 - beta")],
+            {"beta": DECAY},
+        ),
         1,
     ),
     "a signed root, from the second order on": (EXACT_CASES["a signed root"], 2),

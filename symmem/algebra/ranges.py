@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol
+from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol, oo
 
 from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS
@@ -74,6 +74,14 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
         summand = Mul(*expression.args) if head.name == "dot" else expression.args[0]
         inner = bounds(summand, ranges)
         if inner.is_nonnegative:
-            return NONNEGATIVE
-        return -NONNEGATIVE if (-inner).is_nonnegative else REALS
+            return _summed(inner, head)
+        return -_summed(-inner, head) if (-inner).is_nonnegative else REALS
     return head.image
+
+
+def _summed(summand: Interval, head: Head) -> Interval:
+    """Sums, means and entries of what is not negative: at least one summand, where they go over entries or tensors.
+
+    ``dot(1, 1) >= 1``: a tensor has an entry; the sum over past steps may be empty.
+    """
+    return NONNEGATIVE if head.binds else Interval(summand.lower, oo, summand.lower_open, True)

@@ -41,7 +41,8 @@ _EPS = Sentence.of("keep its denominators and roots away from zero, e.g. with an
 _SMOOTH = Sentence.of("take a smooth function in its place, e.g. with an ", Symbol("eps"), " under a root")
 _AT_ZERO = (Roughness.ROOT, Roughness.SINGULAR, Roughness.JUMP, Roughness.KINK)
 """What may not stand at the zero of its argument whatever the gradient: ``sign(m1 - m2)`` is 1 or -1 all the same."""
-_BEYOND = (nan, zoo, oo, -oo, I, AccumBounds)
+BEYOND = (nan, zoo, oo, -oo, I, AccumBounds)
+"""What is no finite number."""
 
 
 def is_finite(expression: Expr) -> bool:
@@ -50,7 +51,7 @@ def is_finite(expression: Expr) -> bool:
         return is_finite(expression.function)
     if expression in (nan, zoo, oo, -oo, I) or isinstance(expression, AccumBounds):
         return False
-    return all(is_finite(part) for part in expression.args) if expression.has(*_BEYOND) else True
+    return all(is_finite(part) for part in expression.args) if expression.has(*BEYOND) else True
 
 
 def guarded(place: str, expressions: Iterable[Expr], result: Result) -> Result | Missing:

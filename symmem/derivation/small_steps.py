@@ -3,49 +3,63 @@
 ``sqrt(m2 - m3**2 + eps)``: on a constant history ``m2 = m3**2``, and eps alone is left under the root.  On the true
 history ``m2 - m3**2`` is O(h^2), and the expansion in h is one in ``h^2/eps``.  For ``m1 - m2 + eps`` with two
 averages of the gradient it is O(h), and the expansion is one in ``h/eps``.  The same holds where the gradient stays
-as a factor: ``(m1 - m2)**2 + delta*m1*m2`` is ``delta grad**2`` there.
+as a factor: ``(m1 - m2)**2 + delta*m1*m2`` is ``delta grad**2`` there.  How large that O(h) or O(h^2) is, with all
+memories through which it comes, says :mod:`.drift`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Pow, Rational, S, Symbol
+from sympy import Add, Expr, S, Symbol
 
-from symmem.algebra.atoms import GRAD, LR, is_scalar
+from symmem.algebra.atoms import GRAD, LR, THETA, is_scalar
 from symmem.algebra.directional import derivative
 from symmem.algebra.results import Assumption, Sentence
+from symmem.derivation.drift import drift
 from symmem.derivation.gains import at_frozen_point, limit_gains
 from symmem.derivation.paths import paths
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import rough_parts
 from symmem.method.method import Method
+from symmem.records import record
+
+
+@record(frozen=True)
+class Left:
+    """``part`` is ``frozen`` on a constant history, by its small parameters; ``bare`` is the part without these."""
+
+    part: Expr
+    frozen: Expr
+    bare: Expr
+    power: int
 
 
 def small_steps(method: Method, order: int) -> Iterator[Assumption]:
     """One sentence for each part of Phi, or of a g that reads others, that a parameter alone keeps from 0."""
-    for inner, left, power in _left_to_parameters(method, order):
-        reason = (
-            (", without the gradient",) if is_scalar(left) else (", and 0 without ", *_small(left, method))
+    for left in _left_to_parameters(method, order):
+        small = () if is_scalar(left.frozen) else ("and 0 without ", *_small(left.frozen, method))
+        words = (
+            left.part,
+            " is ",
+            left.frozen,
+            " on a constant history, ",
+            *(small or ("without the gradient",)),
         )
-        words = (inner, " is ", left, " on a constant history", *reason, ": the expansion needs ")
+        rest = (": the expansion needs what the true history adds, of the order of ", LR**left.power)
         yield Assumption(
-            Sentence.of(*words, LR**power, " much smaller than ", left, *_numbers(left, power, method))
+            Sentence.of(*words, *rest, ", to be much smaller than that", *_numbers(left, method))
         )
 
 
 def largest_step(method: Method, order: int = 1) -> float | None:
-    """The number that h has to be well below at the defaults, for gradients of size 1; None where there is none."""
-    found = _left_to_parameters(method, order)
-    values = [(left.xreplace({**method.defaults, GRAD: S.One}), power) for _, left, power in found]
-    numbers = [
-        float(value) ** (1 / power) for value, power in values if value.is_number and value.is_positive
-    ]
-    return min(numbers, default=None)
+    """The number that h has to be well below at the defaults, with all of size 1; None where there is none."""
+    found = [_largest(left, method) for left in _left_to_parameters(method, order)]
+    return min((number for number in found if number is not None), default=None)
 
 
-def _left_to_parameters(method: Method, order: int) -> Iterator[tuple[Expr, Expr, int]]:
-    """The part, its frozen value, and the power of h that has to be small against that."""
+def _left_to_parameters(method: Method, order: int) -> Iterator[Left]:
+    """The parts, and the power of h that has to be small against their frozen values."""
     if singular_limit(method, order) is not None:
         return
     readers = [channel.g for channel in method.channels if method.read_by(channel)]
@@ -57,7 +71,7 @@ def _left_to_parameters(method: Method, order: int) -> Iterator[tuple[Expr, Expr
         bare = rough.inner.xreplace(dict.fromkeys(_small(left, method), S.Zero))
         if not is_scalar(left) and bare in (S.Zero, rough.inner):
             continue
-        yield rough.inner, left, 2 if _first_order(bare, method) == 0 else 1
+        yield Left(rough.inner, left, bare, 2 if _first_order(bare, method) == 0 else 1)
 
 
 def _small(left: Expr, method: Method) -> tuple[Symbol, ...]:
@@ -76,9 +90,19 @@ def _first_order(inner: Expr, method: Method) -> Expr:
     return at_frozen_point(Add(*moved), method, limit_gains(method))
 
 
-def _numbers(left: Expr, power: int, method: Method) -> tuple[str | Expr, ...]:
-    """At the defaults: the h that is to be small against."""
-    value = left.xreplace(method.defaults)
-    if not (isinstance(value, Rational) and value > 0):
+def _largest(left: Left, method: Method) -> float | None:
+    """``(frozen/c)^(1/p)`` where the part moves by ``c h^p``; None where the frozen value is no number above 0."""
+    value = left.frozen.xreplace({**method.defaults, GRAD: S.One, THETA: S.One})
+    if not (value.is_number and value.is_positive):
+        return None
+    # A tensor has no unit: there memory is not counted.
+    moved, power = drift(method, left.bare) or drift(method, left.part) or (1.0, left.power)
+    return float((float(value) / moved) ** (1 / power))
+
+
+def _numbers(left: Left, method: Method) -> tuple[str, ...]:
+    """At the defaults: what h has to be small against."""
+    largest = _largest(left, method)
+    if largest is None:
         return ()
-    return (f" (at the defaults h well below {float(Pow(value, Rational(1, power))):.3g})",)
+    return (f" (at the defaults, with gradient and Hessian of size 1, h well below {largest:.3g})",)

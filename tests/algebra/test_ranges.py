@@ -291,3 +291,12 @@ def test_a_dot_of_a_vector_with_itself_is_not_negative() -> None:
     assert is_nonzero(dot(grad, grad) + 1, RANGES)
     assert bounds(dot(grad, theta), RANGES) == REALS
     assert not is_nonzero(dot(grad, grad), RANGES)
+
+
+def test_a_sum_over_entries_has_one_summand_at_least() -> None:
+    """So that the norm of ones is no place to warn of; a sum over past steps may be empty."""
+    dot, total, one = Function("dot"), Function("total"), Integer(1)
+    assert bounds(dot(one, one), RANGES) == bounds(total(one), RANGES) == Interval(one, oo, False, True)
+    assert is_nonzero(-total(grad**2 + eps), RANGES)
+    assert not is_nonzero(total(grad**2 - eps), RANGES)
+    assert bounds(Sum(one, (k, 1, n)), RANGES) == NONNEGATIVE

@@ -20,7 +20,12 @@ from symmem.method.reading import method_of
 SHORT = {
     "rmsprop-centred": {"beta": Rational(1, 2), "eps": Rational(1, 4)},
     "adabelief": {"beta1": Rational(1, 2), "beta2": Rational(3, 5), "eps": Rational(1, 4)},
-    "adamod": {"beta1": Rational(1, 2), "beta2": Rational(2, 5), "beta3": Rational(3, 5), "eps": Rational(1, 4)},
+    "adamod": {
+        "beta1": Rational(1, 2),
+        "beta2": Rational(2, 5),
+        "beta3": Rational(3, 5),
+        "eps": Rational(1, 4),
+    },
 }
 PAST = 150
 SMALL = mpf(10) ** -12

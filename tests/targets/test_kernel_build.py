@@ -139,6 +139,7 @@ def test_the_layout(tmp_path: Path) -> None:
         "include/symmem_heavyball.h",
         "lib/libsymmem_kernels.a",
         "lib/libsymmem_kernels.so",
+        "lib/libsymmem_kernels.so.0.1",
         "lib/pkgconfig/symmem-kernels.pc",
         "lib/cmake/symmem-kernels/symmem-kernels-config.cmake",
         "lib/cmake/symmem-kernels/symmem-kernels-config-version.cmake",
@@ -283,6 +284,18 @@ def test_a_cpp_program(shared_folder: Path, tmp_path: Path, compiler: str) -> No
     )
     run(compiler, *strict, "correction.cpp", *places, "-o", "correction", folder=folder)
     assert "refused: adamw: out of range: beta1 in [0, 1)" in run("./correction", folder=folder)
+
+
+def test_a_program_asks_for_the_version_that_it_was_linked_with(shared_folder: Path, tmp_path: Path) -> None:
+    """The file of that name is enough for it, and the one of another version is not taken."""
+    prefix, folder, needed = built(shared_folder, ("adamw",)), example("cpp", tmp_path), tmp_path / "needed"
+    needed.mkdir()
+    places = (f"-I{prefix / 'include'}", f"-L{prefix / 'lib'}", "-lsymmem_adamw", f"-Wl,-rpath,{needed}")
+    run("g++", "correction.cpp", *places, "-o", "correction", folder=folder)
+    shutil.copy(prefix / "lib" / "libsymmem_adamw.so.0.1", needed)
+    assert "refused" in run("./correction", folder=folder)
+    (needed / "libsymmem_adamw.so.0.1").rename(needed / "libsymmem_adamw.so.0.2")
+    assert subprocess.run(["./correction"], cwd=folder, capture_output=True, check=False).returncode == 127
 
 
 def test_a_moved_folder_still_works(shared_folder: Path, tmp_path: Path) -> None:

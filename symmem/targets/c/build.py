@@ -1,6 +1,6 @@
 """Built kernels: a library with its headers, package files and Python modules.
 
-include/symmem_adamw.h   lib/libsymmem_adamw.so, .a   lib/pkgconfig/symmem-adamw.pc
+include/symmem_adamw.h   lib/libsymmem_adamw.so, .so.0.1, .a   lib/pkgconfig/symmem-adamw.pc
 lib/cmake/symmem-adamw/  python/symmem_adamw.py
 """
 
@@ -63,7 +63,8 @@ def build(
         tools = Toolchain.found(scratch, threads)
         _lay_out_texts(derivations, sources, package, made)
         try:
-            compile_library(tools, [files.source_name for files in sources], package.library, made)
+            names_of_sources = [files.source_name for files in sources]
+            compile_library(tools, names_of_sources, package.library, __version__, made)
         except subprocess.CalledProcessError as error:
             raise CompilerError(_complaint(error, target)) from None
         _package_files(package, made, tools)

@@ -14,6 +14,7 @@ from symmem.algebra.atoms import TOTAL
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
+from symmem.documents.parts import Part
 from symmem.errors import DerivationError, SymmemError
 from symmem.output.files import write_set
 from symmem.output.rendering import render
@@ -24,7 +25,11 @@ from symmem.targets.c.functions import SUFFIXES
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
 from symmem.targets.comments import in_c_comment
+from symmem.targets.python.module import formula_lines
 from symmem.targets.registry import TARGETS
+
+_TOLD = (Part.ITERATION, Part.LIMIT, Part.STRAIGHT)
+"""What the comment above the loops says."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ def c_files(derivation: Derivation) -> CFiles:
         "defaults": ", ".join(repr(float(p.default)) for p in optimizer.parameters) or "0",
     }
     header = render("c/header.h.jinja", values)
+    values["formulas"] = [in_c_comment(line) for line in formula_lines(derivation, _TOLD)]
     source = render("c/source.c.jinja", values | source_values(program, prefix, fields))
     return CFiles(f"{prefix}.h", header, f"{prefix}.c", source)
 

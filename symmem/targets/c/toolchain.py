@@ -72,7 +72,14 @@ def _accepts_openmp(compiler: Sequence[str], scratch: Path) -> bool:
     return True
 
 
-def compile_library(tools: Toolchain, sources: Sequence[str], name: str, made: Path) -> None:
+def versioned(name: str, version: str) -> str:
+    """``libNAME.so.0.1``: programs ask for it; a version before 1.0 may change its functions with the second number."""
+    major, minor, *_ = version.split(".")
+    number = major if int(major) else f"{major}.{minor}"
+    return f"lib{name}.{number}.dylib" if sys.platform == "darwin" else f"lib{name}.so.{number}"
+
+
+def compile_library(tools: Toolchain, sources: Sequence[str], name: str, version: str, made: Path) -> None:
     """``lib/lib<name>``, shared and as an archive, in the folder ``made``; the sources lie beside that folder."""
     scratch, compiler = made.parent, tools.compiler
     objects = []
@@ -80,9 +87,11 @@ def compile_library(tools: Toolchain, sources: Sequence[str], name: str, made: P
         objects.append(str(Path(source).with_suffix(".o")))
         places = (f"-I{made / 'include'}", "-c", source, "-o", objects[-1])
         _run([*compiler, *FLAGS, *tools.threads, *places], scratch)
-    shared = f"lib{name}{SHARED}"
-    # The name by which programs find it again, wherever the folder is moved.
+    place, shared = made / "lib", versioned(name, version)
+    # The name by which programs find it again, wherever the folder is moved; another interface has another name.
     own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
-    library = ("-lm", "-o", str(made / "lib" / shared))
+    library = ("-lm", "-o", str(place / shared))
     _run([*compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *library], scratch)
+    # What a linker looks for: a copy and no link, since archives and file systems lose links.
+    shutil.copyfile(place / shared, place / f"lib{name}{SHARED}")
     _run([*tools.archiver, "rcs", str(made / "lib" / f"lib{name}.a"), *objects], scratch)

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from symmem import __version__
+from symmem.targets.c.toolchain import SHARED
 from symmem.targets.c.wrapper import runtime_modules
 
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -42,9 +43,8 @@ def wheel(made: Path, library: str, package: str, modules: Sequence[str]) -> byt
         files[f"{module}/__init__.py"] = python[f"{module}.py"]
         files |= {f"{module}/{name}": python[name] for name in (*runtime, f"_{module}.py")}
         files[f"{library}/include/{module}.h"] = (made / "include" / f"{module}.h").read_bytes()
-    for path in sorted((made / "lib").glob("lib*")):
-        if path.suffix != ".a":
-            files[f"{library}/lib/{path.name}"] = path.read_bytes()
+    shared = f"lib{library}{SHARED}"
+    files[f"{library}/lib/{shared}"] = (made / "lib" / shared).read_bytes()
     return _archive(files, f"{library}-{__version__}.dist-info", package)
 
 

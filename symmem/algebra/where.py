@@ -22,5 +22,10 @@ class where(Function):  # noqa: N801  # the name that formulas show
             return value
         return otherwise if condition == False else None  # noqa: E712
 
+    def _eval_derivative(self, s: Expr) -> Expr:
+        """Branch by branch; SymPy asks for it when it puts a sum over choices in order to print it."""
+        condition, value, otherwise = self.args
+        return where(condition, value.diff(s), otherwise.diff(s))
+
     def _eval_is_commutative(self) -> bool:
         return True

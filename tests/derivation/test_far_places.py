@@ -7,10 +7,11 @@ from math import exp
 import mpmath
 import numpy as np
 import pytest
-from sympy import Function, Max, Min, Rational, Symbol, conjugate, cosh, pi
+from sympy import Function, Max, Min, Rational, Sum, Symbol, conjugate, cosh, oo, pi, sympify
 
 import symmem
 from symmem.algebra.probe import Probe, Ridges
+from symmem.algebra.where import where
 from symmem.declaration.toml import read_toml
 
 
@@ -109,3 +110,12 @@ def test_a_rate_without_parameters_in_jax() -> None:
     assert float(space["_rate"](49)) == pytest.approx(0.5)
     step = space["step"](np.ones(2), lambda x: x, lambda x, v: v, n=49, lr=1e-3)
     assert np.allclose(step, 1 - 1e-3 * 0.5 * (1 + 1e-3 * 0.49), rtol=1e-6)
+
+
+def test_a_sum_over_choices_is_put_in_order() -> None:
+    """SymPy evaluates such a sum to sort the terms beside it, and takes derivatives on its way."""
+    s, x = Symbol("s"), Symbol("x")
+    chosen = where(s < 3, s**2, 5 * s)
+    assert [chosen.diff(s).subs(s, at) for at in (1, 2, 7)] == [2, 4, 5]
+    total = Sum(chosen / 2**s, (s, 0, oo)) + x
+    assert sympify(str(total), {"where": where}) == total

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sympy import Abs, Expr, Integer, Rational, S, Symbol, sign
+from sympy import Abs, Expr, Integer, Max, Min, Rational, S, Symbol, sign
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, MOMENTUM_NAME, STEP, THETA, is_scalar, momentum_symbol
@@ -209,8 +209,11 @@ def _check_use(optimizer: Optimizer) -> None:
 
 
 def _vanishes(expression: Expr) -> bool:
-    """Is it identically zero?  Structure first, then exact zeros at points in general position."""
-    if expression == 0 or expression.has(Abs, sign, AppliedUndef, where):
+    """Is it identically zero?  Structure first, then exact zeros at points in general position.
+
+    A function of several pieces is taken as it is: it may be 0 at all these points and not elsewhere (a cosine's end).
+    """
+    if expression == 0 or expression.has(Abs, sign, Min, Max, AppliedUndef, where):
         return bool(expression == 0)
     symbols = sorted(expression.free_symbols, key=str)
     try:

@@ -634,3 +634,13 @@ def test_a_bad_citation_is_named(old: str, new: str, word: str) -> None:
         read_toml(text + CITED.replace(old, new))
     assert word in str(error.value)
     assert "citation" in str(error.value)
+
+
+def test_what_ends_at_zero_is_not_zero() -> None:
+    """A rate or a factor that is 0 from some step on trains before; 0 itself does not."""
+    parameters = {"steps": {"default": 100, "range": "[1, inf)"}}
+    momentum = ({"g": "grad", "beta": 0, "b": "max(0, 3 - n)"},)
+    rate = "1 + cos(pi*min(n, steps)/steps)"
+    assert Optimizer("ends", "m1", momentum, parameters, schedule=rate).schedule is not None
+    with pytest.raises(DeclarationError, match="schedule: rate: is zero"):
+        Optimizer("nothing", "m1", momentum, {}, schedule="(n + 1)*2 - 2*n - 2")

@@ -38,6 +38,8 @@ SCALARS = method_of(
 ).numbers
 """The field with the powers p^n, q^n and the constant eps."""
 QUIET = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(QUIET, max_examples=15)
+"""Of the longest expressions."""
 CLOSE = mpf(10) ** -35
 
 
@@ -118,7 +120,7 @@ def vectors(draw: st.DrawFn, depth: int = 2) -> Expr:
 
 
 @given(vectors(), points())
-@QUIET
+@FEW
 def test_collect_keeps_the_value(old: Expr, point: tuple) -> None:
     assert_same(collect(old, SCALARS), old, point)
 

@@ -81,7 +81,9 @@ def _real_product(product: Expr) -> Expr:
 def function_of_sign(function: Expr) -> Expr:
     """``f(sign(x)) = (f(1) + f(-1))/2 + (f(1) - f(-1))/2 sign(x)`` off the zeros of x, for f taken entry by entry."""
     head = HEADS.of(function)
-    if head is None or head.scope is not Scope.ENTRY or not isinstance(function.args[0], sign):
+    if head is None or head.scope is not Scope.ENTRY or len(function.args) != 1:
+        return function
+    if not isinstance(function.args[0], sign):
         return function
     above, below = (function.func(Integer(side)) for side in (1, -1))
     return (above + below) / 2 + (above - below) / 2 * function.args[0]

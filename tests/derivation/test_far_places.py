@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp as exponential
 
 import mpmath
 import numpy as np
 import pytest
-from sympy import Function, Max, Min, Rational, Sum, Symbol, conjugate, cosh, oo, pi, sympify
+from sympy import (
+    Expr,
+    Function,
+    Max,
+    Min,
+    Rational,
+    Sum,
+    Symbol,
+    atan,
+    conjugate,
+    cosh,
+    exp,
+    oo,
+    pi,
+    sign,
+    sympify,
+)
 
 import symmem
 from symmem.algebra.probe import Probe, Ridges
+from symmem.algebra.reals import function_of_sign
 from symmem.algebra.where import where
 from symmem.declaration.toml import read_toml
+
+X, INDEX = Symbol("x"), Symbol("s")
 
 
 def declared(phi: str, variables: list[tuple[str, str, str]], parameters: str) -> symmem.Optimizer:
@@ -58,7 +77,7 @@ def test_a_root_in_two_spellings_between_memories() -> None:
     found = symmem.derive(declared("m2", variables, "beta = -0.5\nbeta2 = 0.99"))
     beta, beta2, c = -0.5, 0.99, 0.9 ** (1 / 3)
     seen = [1 + c * (1 - beta ** (r + 1)) for r in range(2)]  # grad + m1 at the steps 0 and 1
-    expected = (exp(-1) + 1) * (seen[1] + beta * beta2 * seen[0])
+    expected = (exponential(-1) + 1) * (seen[1] + beta * beta2 * seen[0])
     values = {Symbol("beta"): beta, Symbol("beta2"): beta2, symmem.grad: 1}
     assert abs(float(found.at(1).F.subs(values)) - expected) < 1e-12
 
@@ -119,3 +138,19 @@ def test_a_sum_over_choices_is_put_in_order() -> None:
     assert [chosen.diff(s).subs(s, at) for at in (1, 2, 7)] == [2, 4, 5]
     total = Sum(chosen / 2**s, (s, 0, oo)) + x
     assert sympify(str(total), {"where": where}) == total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        exp(sign(X)),
+        atan(sign(X)),
+        Max(sign(X), Rational(1, 3)),
+        Sum(sign(X) / 2**INDEX, (INDEX, 0, 3)),
+        Min(sign(X), X),
+    ],
+)
+def test_a_function_of_a_sign_has_its_values(function: Expr) -> None:
+    found = function_of_sign(function)
+    for x in (-2, 2):
+        assert abs(float(found.subs(X, x).doit() - function.subs(X, x).doit())) < 1e-15

@@ -64,4 +64,5 @@ def _error(
         numbers = {**values, "lr": 1, "batches": batches.count}
         found = evaluate(formula, numbers, {"theta": point, "variance": variance}, batches.loss, functions)
         entries = found if isinstance(found, list) else [found] * len(point)
-        return float(distance(entries, truth) / (max(map(abs, truth)) if formula != 0 else 1))
+        largest = max(map(abs, truth))
+        return float(distance(entries, truth) / (largest if formula != 0 and largest else 1))

@@ -17,26 +17,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Add, Expr, Integer, Sum, Symbol
+from sympy import Add, Expr, Integer, S
 
-from symmem.algebra.atoms import LR, PAST, STEP
+from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.frozen_noise import noise_of_update
 from symmem.derivation.gains import limit_gains
-from symmem.derivation.history import sum_scalar
 from symmem.derivation.noisy_kernel import noisy_kernel
+from symmem.derivation.steady_noise import common_weight, moved_weight, whole_weight
+from symmem.method.eventual import Eventual
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
-from symmem.method.sums import added
+from symmem.method.steady import steady_weights
 from symmem.records import record
 
-_UPDATE = Symbol("r")
-"""The step m of an update."""
 MOST_ADDED = 24
 """For more batches than this the sums are not added up batch by batch."""
+FEWEST = 2
+"""An epoch has so many batches or more."""
 UNKNOWN = Sentence.of("give the number of batches")
 
 
@@ -92,12 +93,10 @@ def _shift(method: Method, batches: Expr) -> Expr | Missing | None:
         before = [Add(*(kernel.gain(Integer(s)) for s in range(j))) for j in range(count)]
         total = Add(*(weight * past for weight, past in zip(_numbers(kernel, count), before, strict=True)))
         return scalars.tidy(total / (count - 1))
-    weights = _weights(kernel)
-    before = added(kernel.gain(_UPDATE), _UPDATE, Integer(0), PAST - 1, {})
-    if weights.has(Sum) or before.has(Sum):
+    steady = steady_weights(kernel, scalars)
+    if steady is None:
         return _open(method)
-    found = sum_scalar(weights * before, scalars)
-    return _open(method) if found.has(Sum) else _in_batches(scalars.tidy(found / (STEP - 1)))
+    return _in_batches(moved_weight(steady).written(FEWEST, STEP - 1))
 
 
 def _open(method: Method) -> Missing:
@@ -106,32 +105,20 @@ def _open(method: Method) -> Missing:
 
 
 def _scatter(left: Kernel, right: Kernel, batches: Expr, scalars: Scalars) -> Expr | None:
-    """``N/(N-1) A_qr``: closed, or added up for a number of batches; None where it does not close.
+    """``N/(N-1) A_qr``: added up for a number of batches, else closed, N being the step; None where it does not close.
 
-    In closed form N is the step: the sums of the house run to n.
+    It closes where memory does not change with the step: a bias correction has no closed form.
     """
     if isinstance(batches, Integer):
         one, other = _numbers(left, int(batches)), _numbers(right, int(batches))
         products = Add(*(x * y for x, y in zip(one, other, strict=True)))
         return scalars.tidy((batches * products - Add(*one) * Add(*other)) / (batches - 1))
-    one, other = _weights(left), _weights(right)
-    if one.has(Sum) or other.has(Sum):
+    steady, beside = steady_weights(left, scalars), steady_weights(right, scalars)
+    if steady is None or beside is None:
         return None
-    sums = [sum_scalar(each, scalars) for each in (one * other, one, other)]
-    if any(each.has(Sum) for each in sums):
-        return None
-    products, first, second = sums
-    return scalars.tidy((STEP * products - first * second) / (STEP - 1))
-
-
-def _weights(kernel: Kernel) -> Expr:
-    """``a(j)`` with j the past step and N the step."""
-    return Add(*map(_weights_of_part, kernel.summands))
-
-
-def _weights_of_part(kernel: Kernel) -> Expr:
-    lag = kernel.weight(_UPDATE, _UPDATE - PAST)
-    return added(lag, _UPDATE, PAST, STEP - 1, {}) if kernel.has_memory else kernel.scale(PAST)
+    pairs = common_weight(steady, beside) * Eventual(scalars, STEP)
+    both = whole_weight(steady) * whole_weight(beside)
+    return (pairs + both.times(S.NegativeOne)).written(FEWEST, STEP - 1)
 
 
 def _numbers(kernel: Kernel, batches: int) -> list[Expr]:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, S, Symbol
 
-from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind, kind, total
+from symmem.algebra.atoms import GRAD, LR, Kind, kind, total
 from symmem.algebra.directional import slope_in
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Advice, Missing, Sentence
@@ -22,16 +22,15 @@ from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.epoch import Epoch, epoch
 from symmem.derivation.frozen_noise import curvatures, frozen_noise
 from symmem.derivation.gains import unsettled
-from symmem.derivation.history import sum_scalar
+from symmem.derivation.linear_noise import PairCounts, pairs_at_n, pairs_in_limit
 from symmem.derivation.minibatch import memory_noise, variance_gradient
-from symmem.derivation.noisy_kernel import earlier_overlap_at_step, noisy_kernel
+from symmem.derivation.noisy_kernel import noisy_kernel
 from symmem.derivation.noisy_past import NoisyPast, SettledPast, StepPast
 from symmem.derivation.smoothness import rough_parts
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.method.numbers import scalars_of
-from symmem.method.overlaps import earlier_overlap
 from symmem.method.sampling import Sampling
 from symmem.records import record
 
@@ -41,18 +40,12 @@ MOST_STEPS = 40
 
 
 @record(frozen=True)
-class PairCounts:
-    """``C_eq`` and ``C_neq`` of a method linear in the gradient: pairs of equal and of different batches in M."""
-
-    equal: Expr
-    different: Expr
-
-
-@record(frozen=True)
 class MeanOverBatches:
     """What noise adds to the mean of an update: ``frozen`` is F_xi, ``memory`` M_xi, h included."""
 
     sampling: Sampling
+    place: Place
+    """Of which step: a number, "n" for symbolic n, or "limit"."""
     frozen: Expr
     memory: Expr
     pairs: PairCounts | None
@@ -81,14 +74,11 @@ def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatc
     one = with_batches(one, sampling)
     kernel = noisy_kernel(one)
     if kernel is not None and not isinstance(at, int):
-        if at == "limit":
-            return _linear(one, sampling, _pairs_in_limit(kernel, one), kernel.limit_gain)
-        return _linear(one, sampling, _pairs_at_n(kernel, one))
+        return _linear(one, sampling, kernel, at)
     past: NoisyPast = StepPast(one, sampling, at) if isinstance(at, int) else SettledPast(one, sampling)
     frozen = frozen_noise(one, past.gains, past.pair)
-    return MeanOverBatches(
-        sampling, frozen, LR * memory_noise(past), None, None, () if isinstance(at, int) else _held(method)
-    )
+    held = () if isinstance(at, int) else _held(method)
+    return MeanOverBatches(sampling, at, frozen, LR * memory_noise(past), None, None, held)
 
 
 def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
@@ -101,33 +91,18 @@ def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
     )
 
 
-def _linear(
-    method: Method, sampling: Sampling, pairs: PairCounts | Missing, gain: Expr = S.Zero
-) -> MeanOverBatches | Missing:
-    """``gain`` is P of the modified loss, 0 where there is none."""
-    if isinstance(pairs, Missing):
-        return pairs
-    weight = method.numbers.tidy(pairs.equal + sampling.between * pairs.different)
-    memory = LR * weight / 2 * variance_gradient(S.One)
-    loss = None if gain == 0 else LR * method.numbers.tidy(weight / (2 * gain)) * total(VARIANCE)
-    return MeanOverBatches(sampling, S.Zero, memory, pairs, None, loss=loss)
-
-
-def _pairs_at_n(kernel: Kernel, method: Method) -> PairCounts | Missing:
-    equal = earlier_overlap_at_step(kernel, method.numbers)
-    if equal is None:
-        reason = Sentence.of(
-            f"{method.name}: pairs of batches are not known for symbolic n with such a memory"
-        )
-        return Missing(reason, (Advice.STEP, Advice.LIMIT))
-    every = sum_scalar(kernel.tail(STEP, PAST) * kernel.gain(PAST), method.numbers)
-    return PairCounts(method.numbers.tidy(equal), method.numbers.add([every, -equal]))
-
-
-def _pairs_in_limit(kernel: Kernel, method: Method) -> PairCounts:
-    equal = method.numbers.tidy(earlier_overlap(kernel, kernel))
-    every = kernel.factorial_moment(1) * kernel.limit_gain
-    return PairCounts(equal, method.numbers.tidy(every - equal))
+def _linear(method: Method, sampling: Sampling, kernel: Kernel, at: Place) -> MeanOverBatches | Missing:
+    """For symbolic n, or in the limit; there P, the gain of the modified loss, is not 0 where there is one."""
+    numbers, rho = method.numbers, sampling.between
+    settled = at == "limit"
+    pairs = pairs_in_limit(kernel, rho, numbers) if settled else pairs_at_n(kernel, rho, numbers)
+    if pairs is None:
+        words = ": the sums over pairs of batches do not close for symbolic n with such a memory"
+        return Missing(Sentence.of(f"{method.name}{words}"), (Advice.STEP, Advice.LIMIT))
+    gain = kernel.limit_gain if settled else S.Zero
+    loss = None if gain == 0 else LR * numbers.tidy(pairs.weight / (2 * gain)) * total(VARIANCE)
+    memory = LR * pairs.weight / 2 * variance_gradient(S.One)
+    return MeanOverBatches(sampling, at, S.Zero, memory, pairs, None, loss=loss)
 
 
 def with_batches(method: Method, sampling: Sampling) -> Method:

@@ -4,13 +4,13 @@
     C_eq = sum_{s<n} sum_j c(n, n-s+j) c(s, j),      C_eq + C_neq = sum_{s<n} tail(n, s) gain(s),
     E M noise = h (C_eq + rho C_neq) E Dxi[xi],      E Dxi[xi] = grad sum_i V_i / 2,      rho = -1/(N - 1), or 0
 
-in the paper's names.  For symbolic n the sums close where the weights are geometric without bias correction; else a
-sum over the past stays.
+in the paper's names.  For symbolic n the sums close where the weights do not change with the step, as
+:mod:`.steady_noise` has them, and for some that do, such as one geometric memory with bias correction.
 """
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Heaviside, Max, Min, Piecewise, S, Sum, Symbol
+from sympy import Add, Expr, S, Sum
 
 from symmem.algebra.atoms import GRAD, PAST, STEP, is_constant
 from symmem.algebra.directional import slope_in
@@ -21,10 +21,6 @@ from symmem.method.instant import Instant
 from symmem.method.kernel import Kernel
 from symmem.method.kernel_sum import kernel_sum
 from symmem.method.method import Method
-from symmem.method.sums import added
-
-_LAG = Symbol("q")
-"""How many steps before a past one."""
 
 
 def noisy_kernel(method: Method) -> Kernel | None:
@@ -42,7 +38,7 @@ def noisy_kernel(method: Method) -> Kernel | None:
 
 
 def earlier_overlap_at_step(kernel: Kernel, scalars: Scalars) -> Expr | None:
-    """``C_eq = sum_{s<n} X(n, s)`` for symbolic n, part by part of the kernel."""
+    """``C_eq = sum_{s<n} X(n, s)`` for symbolic n, part by part of a kernel whose factors may depend on the step."""
     found = []
     for newer in kernel.summands:
         for older in kernel.summands:
@@ -59,21 +55,11 @@ def _overlap(newer: Kernel, older: Kernel) -> Expr | None:
     if isinstance(newer, Instant):
         return S.Zero
     if not isinstance(newer, Geometric):
-        return _composed_overlap(newer, older)
+        return None
     ahead = newer.weight(STEP, STEP - PAST)
     if isinstance(older, Instant):
         return ahead * older.scale(PAST)
     if not isinstance(older, Geometric):
-        return _composed_overlap(newer, older)
+        return None
     both = newer.decay * older.decay
     return ahead * older.scale(PAST) * (1 - (newer.decay * older.decay) ** (PAST + 1)) / (1 - both)
-
-
-def _composed_overlap(newer: Kernel, older: Kernel) -> Expr | None:
-    """The same for a memory of a memory, by its weights; None where they have cases, as of a delay, or do not close."""
-    ahead, behind = newer.weight(STEP, STEP - PAST + _LAG), older.weight(PAST, _LAG)
-    product = ahead * behind if older.has_memory else ahead.xreplace({_LAG: S.Zero}) * older.scale(PAST)
-    if product.has(Sum, Min, Max, Piecewise, Heaviside):
-        return None
-    found = added(product, _LAG, S.Zero, PAST, {}) if older.has_memory else product
-    return None if found.has(Sum) else found

@@ -181,6 +181,7 @@ def _noise(
     """What the noise of mini-batches adds: to the frozen update, through memory, over one epoch, as diffusion."""
     pairs, epoch, batches = found.pairs, found.epoch, found.sampling.batches
     return {
+        "at": found.place,
         "replacement": batches is None,
         "batches": None if batches is None else str(batches),
         "memoryless": expression_data(found.frozen, spelling),

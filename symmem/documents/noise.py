@@ -53,12 +53,10 @@ def noise_sections(account: Account) -> tuple[Section, ...]:
     more = [] if noise.epoch is None else [_epoch_section(noise.epoch)]
     if account.stochastic is not None and isinstance(account.modified_equation, ModifiedEquation):
         more.append(_stochastic_section(account.stochastic, len(account.modified_equation.coefficients)))
-    settled = account.at == "limit" or (account.at == "n" and noise.pairs is None)
-    return (_mean_section(noise, settled=settled), *more)
+    return (_mean_section(noise), *more)
 
 
-def _mean_section(noise: MeanOverBatches, *, settled: bool) -> Section:
-    """``settled``: after many steps."""
+def _mean_section(noise: MeanOverBatches) -> Section:
     lead: Prose = (
         "The mean over the draw of the batches, given the iterate, to second order in the noise ", XI,
         " of a batch's gradient: ", bracketed_step(F, F_NOISE, M, M_NOISE), ".",
@@ -75,7 +73,7 @@ def _mean_section(noise: MeanOverBatches, *, settled: bool) -> Section:
         " is curved.",
     )
     many: Prose = (BATCHES, " is large beside the memory: these are many steps of one epoch.")
-    is_long = settled and noise.sampling.batches is not None
+    is_long = noise.place == "limit" and noise.sampling.batches is not None
     in_loss: Prose = (Indexed(Letter("modified loss"), XI), " is what noise adds to the modified loss.")
     notes = (
         *(() if noise.loss is None else (in_loss,)),

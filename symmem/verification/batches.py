@@ -16,7 +16,7 @@ from itertools import permutations, product
 import mpmath
 from mpmath import mpf
 
-from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.verification.evaluation import VectorMap, evaluate
 from symmem.verification.losses import Loss
 from symmem.verification.vectors import Number, Vector, real, vector
@@ -88,23 +88,33 @@ class NoisyOptimizer:
         return product(labels, repeat=n + 1) if replacement else permutations(labels, n + 1)
 
     def direction(self, points: Sequence[Vector], labels: Sequence[int], size: mpf) -> Vector:
-        """``F^(n)`` on the iterates theta_0, ..., theta_n, each with the gradient of its batch."""
-        n = len(points) - 1
+        """``F^(n)`` on the iterates theta_0, ..., theta_n, each with the gradient of its batch.
+
+        Step after step: a g may read the variables above it, as they are at its step.
+        """
         numbers = {p.name: real(self.values.get(p.name, p.default)) for p in self.optimizer.parameters}
-        momenta = {}
-        for position, momentum in enumerate(self.optimizer.momentum, start=1):
-            beta = evaluate(momentum.beta, numbers, {}, digits=self.digits)
-            rows = []
-            for s, (theta, label) in enumerate(zip(points, labels, strict=True)):
-                vectors = {"theta": theta, "grad": self.batches.gradient(label, theta, size)}
-                value = self._vector(evaluate(momentum.g, numbers, vectors, digits=self.digits), theta)
-                weight = mpf(1) if s == n else beta ** (n - s)
-                rows.append([weight * x for x in value])
-            factor = evaluate(momentum.b, {**numbers, "n": mpf(n)}, {}, digits=self.digits)
-            momenta[f"m{position}"] = tuple(
-                factor * mpmath.fsum(column) for column in zip(*rows, strict=True)
-            )
+        past: list[list[Vector]] = [[] for _ in self.optimizer.momentum]
+        momenta: dict[str, Vector] = {}
+        for s, (theta, label) in enumerate(zip(points, labels, strict=True)):
+            momenta = {}
+            seen = {"theta": theta, "grad": self.batches.gradient(label, theta, size)}
+            for place, (momentum, values) in enumerate(zip(self.optimizer.momentum, past, strict=True), 1):
+                found = evaluate(momentum.g, numbers, {**seen, **momenta}, digits=self.digits)
+                values.append(self._vector(found, theta))
+                factor = evaluate(momentum.b, {**numbers, "n": mpf(s)}, {}, digits=self.digits)
+                momenta[f"m{place}"] = tuple(factor * x for x in self._remembered(momentum, values, numbers))
         return self._vector(evaluate(self.optimizer.phi, numbers, momenta, digits=self.digits), points[0])
+
+    def _remembered(self, momentum: Momentum, values: Sequence[Vector], numbers: Mapping[str, mpf]) -> Vector:
+        """``sum_k beta^k g^(n-k)``, 0^0 = 1; or the value some steps ago, before the start the first one or 0."""
+        if momentum.delay:
+            place = len(values) - 1 - momentum.delay
+            first = tuple(mpf(0) for _ in values[0]) if momentum.starts_empty else values[0]
+            return values[place] if place >= 0 else first
+        beta = evaluate(momentum.beta, numbers, {}, digits=self.digits)
+        weights = [mpf(1) if k == 0 else beta**k for k in range(len(values))]
+        columns = zip(*reversed(values), strict=True)
+        return tuple(mpmath.fsum(w * x for w, x in zip(weights, column, strict=True)) for column in columns)
 
     @staticmethod
     def _vector(value: list[mpf] | mpf, like: Vector) -> Vector:

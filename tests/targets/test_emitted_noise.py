@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from mpmath import mpf
-from sympy import Integer
+from sympy import Integer, Rational
 
 import symmem
 from symmem.checks.noise import three_batches
@@ -78,6 +78,26 @@ def test_a_step_of_a_linear_method_is_the_mean_over_all_draws(name: str, target:
         found = values(emitted.noise_correction, target, grads, hvps, lr=0.5, **more)
         assert found == pytest.approx([float(x) / 2 for x in expected], rel=1e-9)
         assert not values(emitted.noise_memoryless, target, grads, **more).any()
+
+
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+@pytest.mark.parametrize("name", ["delayed-gd", "pid"])
+def test_steps_of_delays_are_those_of_the_weights(name: str, target: str) -> None:
+    """At n = 0, ..., 6: the sums over the weights of the step; and at a decay of 0."""
+    emitted, own = module(name, target), [parameter.name for parameter in symmem.load(name).parameters]
+    for beta in ("3/5", "0"):
+        exact = {each: {"beta": beta, "integral": "2", "derivative": "1/3"}[each] for each in own}
+        method = method_of(symmem.load(name).with_values(exact) if own else symmem.load(name))
+        for n in (0, 1, 2, 6):
+            formula = mean_over_batches(method, Sampling(), n)
+            assert isinstance(formula, MeanOverBatches)
+            variance, functions = BATCHES.averages(POINT)
+            numbers, vectors = {"lr": "1/2", "batches": 9}, {"theta": POINT, "variance": variance}
+            truth = evaluate(formula.memory, numbers, vectors, BATCHES.loss, functions)
+            entries = truth if isinstance(truth, list) else [truth] * len(POINT)
+            more = {"n": n, "batches": 9, **{each: float(Rational(value)) for each, value in exact.items()}}
+            found = values(emitted.noise_correction, target, grads, hvps, lr=0.5, **more)
+            assert found == pytest.approx([float(x) for x in entries], rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("target", ["numpy", "torch"])

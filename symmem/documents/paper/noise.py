@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symmem.derivation.mean_over_batches import PairCounts
+from symmem.derivation.linear_noise import PairCounts
 from symmem.derivation.noise_steps import NoiseSteps, Numbered
 from symmem.documents.account import Account
 from symmem.documents.noise import F_NOISE, M_NOISE, averages, drawn
@@ -32,6 +32,7 @@ def noise(account: Account, writer: Writer) -> Values:
         "averages": [writer.sentence(each) for each in averages(found)],
         "display": writer.display(rows),
         "counts": "" if found.pairs is None else _counts(found.pairs, writer),
+        "is_settled": found.place == "limit",
         "replacement": found.sampling.batches is None,
         "steps": "" if account.noise_steps is None else _steps(account.noise_steps, writer),
     }

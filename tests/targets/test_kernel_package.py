@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -76,36 +77,54 @@ print(symmem_gd._kernels.library._name)
 """
 
 
-def test_a_wheel(tmp_path: Path) -> None:
-    """Installed by pip where there is no compiler, and used from there: arrays, and operators of PyTorch."""
+def installed(tmp_path: Path, threads: str) -> Path:
+    """The folder into which pip put a wheel of two optimizers."""
     folder, site = tmp_path / "built", tmp_path / "my site"
     derivations = [symmem.derive(name) for name in ("gd", "heavyball")]
-    build(derivations, str(folder), threads="none", as_wheel=True)
+    build(derivations, str(folder), threads=threads, as_wheel=True)
     (made,) = folder.glob("*.whl")
-    assert made.name.startswith(f"symmem_kernels-{symmem.__version__}-py3-none-")
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-index",
-        "--no-deps",
-        "--target",
-        site,
-        made,
-    ]
-    subprocess.run(pip, check=True)
+    assert made.name.startswith(f"symmem_kernels-{symmem.__version__}-py3-none-manylinux_2_")
+    options = ["--quiet", "--no-index", "--no-deps", "--target", site]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, made], check=True)
     shutil.rmtree(folder)
+    return site
+
+
+def used(site: Path) -> Path:
+    """The library that a program took, where there is no compiler."""
     done = subprocess.run(
-        [sys.executable, "-c", USED], cwd=tmp_path, check=False, capture_output=True, text=True,
+        [sys.executable, "-c", USED], cwd=site.parent, check=False, capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": str(site), "CC": "no-compiler"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    library = Path(done.stdout.strip())
+    return Path(done.stdout.strip())
+
+
+def described(option: str, library: Path) -> str:
+    return subprocess.run(["objdump", option, library], check=True, capture_output=True, text=True).stdout
+
+
+def test_a_wheel(tmp_path: Path) -> None:
+    """Installed by pip where there is no compiler, and used from there: arrays, and operators of PyTorch."""
+    site = installed(tmp_path, "none")
+    library = used(site)
     assert library.is_relative_to(site)
-    needed = subprocess.run(["objdump", "-p", library], check=True, capture_output=True, text=True).stdout
-    assert "libgomp" not in needed  # no threads were asked for
+    assert "libgomp" not in described("-p", library)  # no threads were asked for
+    (tag,) = re.findall(
+        r"^Tag: py3-none-manylinux_2_(\d+)_", next(site.glob("*.dist-info/WHEEL")).read_text(), re.M
+    )
+    asked = re.findall(r"GLIBC_2\.(\d+)", described("-T", library))
+    assert int(tag) == max(map(int, asked))
+
+
+def test_a_wheel_with_threads_where_openmp_is_missing(tmp_path: Path) -> None:
+    site = installed(tmp_path, "openmp")
+    library = used(site)
+    assert "libgomp" in described("-p", library)
+    library.write_bytes(b"")  # as if it could not be loaded
+    other = used(site)
+    assert other.name == "libsymmem_kernels_alone.so"
+    assert "libgomp" not in described("-p", other)
 
 
 def test_threads_that_the_compiler_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,8 @@ from symmem.output.rendering import render
 from symmem.output.scratch import scratch_folder
 from symmem.program.lowering import lower
 from symmem.targets.c.layout import CFiles, c_files, c_name
-from symmem.targets.c.toolchain import SHARED, Toolchain, compile_library
-from symmem.targets.c.wheel import wheel, wheel_name
+from symmem.targets.c.toolchain import SHARED, Toolchain, compile_alone, compile_library
+from symmem.targets.c.wheel import wheel
 from symmem.targets.c.wrapper import kernel_module, runtime_modules
 from symmem.targets.numpy.module import numpy_text
 
@@ -62,16 +62,19 @@ def build(
         made = scratch / "made"
         tools = Toolchain.found(scratch, threads)
         _lay_out_texts(derivations, sources, package, made)
+        written = [files.source_name for files in sources]
         try:
-            names_of_sources = [files.source_name for files in sources]
-            compile_library(tools, names_of_sources, package.library, __version__, made)
+            compile_library(tools, written, package.library, __version__, made)
+            libraries = [made / "lib" / f"lib{package.library}{SHARED}"]
+            if as_wheel and tools.openmp:
+                libraries.append(compile_alone(tools, written, package.library, made))
         except subprocess.CalledProcessError as error:
             raise CompilerError(_complaint(error, target)) from None
         _package_files(package, made, tools)
         if as_wheel:
             modules = [Path(files.header_name).stem for files in sources]
-            made_wheel = wheel(made, package.library, package.name, modules)
-            (made / wheel_name(package.library)).write_bytes(made_wheel)
+            name, content = wheel(made, libraries, package.library, package.name, modules)
+            (made / name).write_bytes(content)
         _install(made, target)
     return target
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from symmem.errors import SymmemError, quote
@@ -81,17 +81,34 @@ def versioned(name: str, version: str) -> str:
 
 def compile_library(tools: Toolchain, sources: Sequence[str], name: str, version: str, made: Path) -> None:
     """``lib/lib<name>``, shared and as an archive, in the folder ``made``; the sources lie beside that folder."""
-    scratch, compiler = made.parent, tools.compiler
-    objects = []
-    for source in sources:
-        objects.append(str(Path(source).with_suffix(".o")))
-        places = (f"-I{made / 'include'}", "-c", source, "-o", objects[-1])
-        _run([*compiler, *FLAGS, *tools.threads, *places], scratch)
     place, shared = made / "lib", versioned(name, version)
-    # The name by which programs find it again, wherever the folder is moved; another interface has another name.
-    own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
-    library = ("-lm", "-o", str(place / shared))
-    _run([*compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *library], scratch)
+    objects = _objects(tools, sources, made)
+    _link(tools, objects, place / shared)
     # What a linker looks for: a copy and no link, since archives and file systems lose links.
     shutil.copyfile(place / shared, place / f"lib{name}{SHARED}")
-    _run([*tools.archiver, "rcs", str(made / "lib" / f"lib{name}.a"), *objects], scratch)
+    _run([*tools.archiver, "rcs", str(place / f"lib{name}.a"), *objects], made.parent)
+
+
+def compile_alone(tools: Toolchain, sources: Sequence[str], name: str, made: Path) -> Path:
+    """The same without threads, as a shared library beside the folder ``made``."""
+    alone, library = replace(tools, openmp=False), made.parent / f"lib{name}_alone{SHARED}"
+    _link(alone, _objects(alone, sources, made), library)
+    return library
+
+
+def _objects(tools: Toolchain, sources: Sequence[str], made: Path) -> list[str]:
+    objects = []
+    for source in sources:
+        objects.append(str(made.parent / Path(source).with_suffix(".o" if tools.openmp else ".alone.o")))
+        places = (f"-I{made / 'include'}", "-c", source, "-o", objects[-1])
+        _run([*tools.compiler, *FLAGS, *tools.threads, *places], made.parent)
+    return objects
+
+
+def _link(tools: Toolchain, objects: Sequence[str], library: Path) -> None:
+    """A shared library that has its file's name, by which programs find it again, wherever the folder is moved."""
+    shared = library.name
+    own_name = f"-install_name,@rpath/{shared}" if sys.platform == "darwin" else f"-soname,{shared}"
+    scratch, places = Path(objects[0]).parent, ("-lm", "-o", str(library))
+    command = [*tools.compiler, "-shared", f"-Wl,{own_name}", *objects, *tools.threads, *places]
+    _run(command, scratch)

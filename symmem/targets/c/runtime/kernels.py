@@ -62,6 +62,17 @@ def step_number(n: Any) -> int:
     return step
 
 
+def _loaded(folder: str, name: str) -> ctypes.CDLL:
+    """The library; the one without threads that a wheel has beside it, where this machine lacks those of OpenMP."""
+    alone = os.path.join(folder, f"lib{name}_alone{ENDING}")
+    try:
+        return ctypes.CDLL(os.path.join(folder, f"lib{name}{ENDING}"))
+    except OSError:
+        if not os.path.exists(alone):
+            raise
+        return ctypes.CDLL(alone)
+
+
 class Kernels:
     """A library's functions of one optimizer; ``place`` is the file of the module that asks for them.
 
@@ -84,7 +95,7 @@ class Kernels:
         above = os.path.dirname(os.path.dirname(os.path.abspath(self._place)))
         inside = os.path.join(above, self._library, "lib")  # of an installed wheel
         folder = inside if os.path.isdir(inside) else os.path.join(above, "lib")
-        library = ctypes.CDLL(os.path.join(folder, f"lib{self._library}{ENDING}"))
+        library = _loaded(folder, self._library)
         vector, count, step = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64
         tail = (count, step, ctypes.POINTER(self.params))
         late = (count, step, ctypes.c_double, ctypes.POINTER(self.params))

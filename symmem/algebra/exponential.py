@@ -225,8 +225,10 @@ def _has_labels(expression: Expr) -> bool:
 
 
 def _raised_to_an_index(expression: Expr, indices: tuple[Symbol, ...]) -> list[Expr]:
-    """The bases p, q of ``(p q)**(a n + c s + d)``; none where the expression is not of this form."""
+    """The bases p, q of ``(p q)**(a n + c s + d)``; none where the expression is not of this form, as ``n**n``."""
     if not isinstance(expression, Pow) or isinstance(expression.exp, Integer):
+        return []
+    if expression.base.free_symbols & set(indices):
         return []
     if linear_exponent(expression.exp, indices) is None:
         return []

@@ -154,3 +154,16 @@ def test_a_function_of_a_sign_has_its_values(function: Expr) -> None:
     found = function_of_sign(function)
     for x in (-2, 2):
         assert abs(float(found.subs(X, x).doit() - function.subs(X, x).doit())) < 1e-15
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_rate_of_a_power_of_the_step_by_the_step(n: int) -> None:
+    """n**n is no power of a number: sums over it stay sums.  M of heavy ball at a rate r(n), added up by hand."""
+    declaration = declared("m1", [("grad", "beta", "1")], "beta = 0.5\n[schedule]\nrate = 'n**n'")
+    found = symmem.derive(declaration).at(n).M
+    beta, rate = Rational(1, 2), lambda k: Rational(k) ** k
+    update = {k: sum(beta**j for j in range(k + 1)) for k in range(n + 1)}
+    way = {k: sum(rate(s) * update[s] for s in range(n - k, n)) for k in range(n + 1)}
+    expected = sum(beta**k * way[k] for k in range(n + 1))
+    value = found.xreplace({Symbol("beta"): beta}).replace(Function("D2L"), lambda v: v).doit()
+    assert value == symmem.lr * symmem.grad * expected

@@ -216,6 +216,7 @@ READ_FROM_OUTSIDE = {
     "symmem.documents.paper.files": "macros that the user's file defines",
     "symmem.documents.paper.layout": "a width, as a user writes it",
     "symmem.targets.c.names": "names that a user may write",
+    "symmem.targets.c.wheel": "the versions of glibc that a compiled library asks for",
     "symmem.targets.coq.dialect": "names that a user may write",
     "symmem.targets.python.copied": "a file of Python, copied word for word",
     "symmem.targets.python.module": "a title, as it is declared",

@@ -22,8 +22,7 @@ SUFFIXES = {"float32": "f32", "float64": "f64"}
 ROLES = ("memoryless", "direction", "correction", "step", "straight")
 ENDING = ".dylib" if sys.platform == "darwin" else ".so"
 STEPS = 2**63  # the library counts steps in 64 bits with a sign
-START = ctypes.c_char * 0
-"""The first byte of an array, without a copy and without the cost of ``array.ctypes``."""
+START = ctypes.c_char * 0  # the first byte of an array, without the cost of array.ctypes
 
 
 def is_tensor(values: Vector) -> bool:
@@ -62,17 +61,6 @@ def step_number(n: Any) -> int:
     return step
 
 
-def _loaded(folder: str, name: str) -> ctypes.CDLL:
-    """The library; the one without threads that a wheel has beside it, where this machine lacks those of OpenMP."""
-    alone = os.path.join(folder, f"lib{name}_alone{ENDING}")
-    try:
-        return ctypes.CDLL(os.path.join(folder, f"lib{name}{ENDING}"))
-    except OSError:
-        if not os.path.exists(alone):
-            raise
-        return ctypes.CDLL(alone)
-
-
 class Kernels:
     """A library's functions of one optimizer; ``place`` is the file of the module that asks for them.
 
@@ -80,11 +68,8 @@ class Kernels:
     """
 
     def __init__(self, name: str, prefix: str, library: str, parameters: Sequence[str], place: str) -> None:
-        self.name = name
-        self.prefix = prefix
-        self._library = library
-        self._place = place
-        self._names = tuple(parameters)
+        self.name, self.prefix = name, prefix
+        self._library, self._place, self._names = library, place, tuple(parameters)
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
         self.params: Any = type("Params", (ctypes.Structure,), {"_fields_": fields})
         self._functions: dict[Any, dict[str, Any]] = {}
@@ -95,10 +80,14 @@ class Kernels:
         above = os.path.dirname(os.path.dirname(os.path.abspath(self._place)))
         inside = os.path.join(above, self._library, "lib")  # of an installed wheel
         folder = inside if os.path.isdir(inside) else os.path.join(above, "lib")
-        library = _loaded(folder, self._library)
+        first, alone = (os.path.join(folder, f"lib{self._library}{more}{ENDING}") for more in ("", "_alone"))
+        try:
+            library = ctypes.CDLL(first)
+        except OSError:  # no OpenMP on this machine: a wheel has a library without threads beside it
+            library = ctypes.CDLL(alone if os.path.exists(alone) else first)
         vector, count, step = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64
-        tail = (count, step, ctypes.POINTER(self.params))
-        late = (count, step, ctypes.c_double, ctypes.POINTER(self.params))
+        given = ctypes.POINTER(self.params)
+        tail, late = (count, step, given), (count, step, ctypes.c_double, given)
         types = {"memoryless": (vector,) * 3 + tail, "direction": (vector,) * 3 + tail,
                  "correction": (vector,) * 4 + late, "step": (vector,) * 3 + late,
                  "straight": (vector,) * 4 + late}  # fmt: skip

@@ -77,6 +77,25 @@ print(symmem_gd._kernels.library._name)
 """
 
 
+OPERATOR = """
+import torch, symmem_adamw
+theta, grad = torch.tensor([1.0, -2.0]), torch.tensor([0.3, 0.4])
+eps, decay = 0.04, 0.5
+direction = torch.compile(symmem_adamw.torch_operators().direction, backend="eager")
+found = direction(theta, grad, -1, [0.9, 0.99, eps, decay])
+torch.testing.assert_close(found[0], grad / (grad**2 + eps).sqrt() + decay * theta)
+"""
+
+
+def test_an_operator_of_pytorch_from_a_moved_prefix(shared_folder: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(built(shared_folder, ("adamw",)), tmp_path / "my kernels"))
+    done = subprocess.run(
+        [sys.executable, "-c", OPERATOR], cwd=tmp_path, check=False, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(moved / "python"), "CC": "no-compiler"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 def installed(tmp_path: Path, threads: str) -> Path:
     """The folder into which pip put a wheel of two optimizers."""
     folder, site = tmp_path / "built", tmp_path / "my site"

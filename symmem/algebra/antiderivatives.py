@@ -35,7 +35,9 @@ def _antiderivative_of_term(term: Expr, x: Symbol) -> Expr | None:
     head = HEADS.of(rest)
     if head is not None and head.antiderivative is not None:
         slope = derivative(rest.args[0], {x: S.One})
-        return None if x in slope.free_symbols else constant * head.antiderivative(rest.args[0]) / slope
+        if slope == 0 or x in slope.free_symbols:  # 0 of what jumps, a sign
+            return None
+        return constant * head.antiderivative(rest.args[0]) / slope
     return _by_substitution(constant, rest, x)
 
 
@@ -59,7 +61,10 @@ def _by_substitution(constant: Expr, rest: Expr, x: Symbol) -> Expr | None:
         shift = base - Abs(x)
         if exponent == -1 and rest == x * factor and x not in shift.free_symbols:
             return constant * (Abs(x) - shift * log(base))
-        ratio = Mul(rest, Pow(factor, Integer(-1)), Pow(derivative(base, {x: S.One}), Integer(-1)))
+        slope = derivative(base, {x: S.One})
+        if slope == 0:
+            continue
+        ratio = Mul(rest, Pow(factor, Integer(-1)), Pow(slope, Integer(-1)))
         if x not in ratio.free_symbols:
             return (
                 constant

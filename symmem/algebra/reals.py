@@ -79,14 +79,22 @@ def _real_product(product: Expr) -> Expr:
 
 
 def function_of_sign(function: Expr) -> Expr:
-    """``f(sign(x)) = (f(1) + f(-1))/2 + (f(1) - f(-1))/2 sign(x)`` off the zeros of x, for f taken entry by entry."""
+    """``f(sign(x)) = (f(1) + f(-1))/2 + (f(1) - f(-1))/2 sign(x)`` off the zeros of x, for f taken entry by entry.
+
+    So is ``f(c sign(x) + d)`` with scalars c and d: it has two values.
+    """
     head = HEADS.of(function)
     if head is None or head.scope is not Scope.ENTRY or len(function.args) != 1:
         return function
-    if not isinstance(function.args[0], sign):
+    (argument,) = function.args
+    signs = [each for each in argument.atoms(sign) if not is_scalar(each)]
+    if len(signs) != 1:
         return function
-    above, below = (function.func(Integer(side)) for side in (1, -1))
-    return (above + below) / 2 + (above - below) / 2 * function.args[0]
+    values = [argument.xreplace({signs[0]: Integer(side)}) for side in (1, -1)]
+    if not all(map(is_scalar, values)):
+        return function
+    above, below = map(function.func, values)
+    return (above + below) / 2 + (above - below) / 2 * signs[0]
 
 
 def signed_power(product: Expr, x: Expr) -> tuple[Expr, bool] | None:

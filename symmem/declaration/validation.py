@@ -225,5 +225,6 @@ def _vanishes(expression: Expr) -> bool:
 
 
 def _general_point(symbols: list[Symbol], seed: int) -> dict[Symbol, Rational]:
-    point = {symbol: Rational(seed + 2 * k, 29 + 5 * k) for k, symbol in enumerate(symbols)}
+    # No ratio of two of them is a whole number, nor that of n to one: cos(pi*n/length) + 1 is not 0.
+    point = {symbol: Rational(seed**2 + 7 * k + 1, 31 + 6 * k) for k, symbol in enumerate(symbols)}
     return {**point, STEP: Integer(seed)}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sympy import Add, Expr, S, Symbol
+from sympy.core.relational import Relational
 
 from symmem.algebra.atoms import GRAD, LR, THETA, is_scalar
 from symmem.algebra.directional import derivative
@@ -75,8 +76,10 @@ def _left_to_parameters(method: Method, order: int) -> Iterator[Left]:
 
 
 def _small(left: Expr, method: Method) -> tuple[Symbol, ...]:
-    """The parameters without which this frozen value is 0."""
-    return tuple(p for p in method.defaults if p in left.free_symbols and left.xreplace({p: S.Zero}) == 0)
+    """The parameters without which this frozen value is 0; one that a condition compares has no such place."""
+    compared = {symbol for each in left.atoms(Relational) for symbol in each.free_symbols}
+    asked = [p for p in method.defaults if p in left.free_symbols - compared]
+    return tuple(p for p in asked if left.xreplace({p: S.Zero}) == 0)
 
 
 def _first_order(inner: Expr, method: Method) -> Expr:

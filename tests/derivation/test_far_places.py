@@ -17,11 +17,13 @@ from sympy import (
     Symbol,
     atan,
     conjugate,
+    cos,
     cosh,
     exp,
     oo,
     pi,
     sign,
+    sinh,
     sympify,
 )
 
@@ -31,7 +33,7 @@ from symmem.algebra.reals import function_of_sign
 from symmem.algebra.where import where
 from symmem.declaration.toml import read_toml
 
-X, INDEX = Symbol("x"), Symbol("s")
+X, INDEX = symmem.grad, Symbol("s")
 
 
 def declared(phi: str, variables: list[tuple[str, str, str]], parameters: str) -> symmem.Optimizer:
@@ -145,6 +147,8 @@ def test_a_sum_over_choices_is_put_in_order() -> None:
     [
         exp(sign(X)),
         atan(sign(X)),
+        cos(3 * sign(X)),
+        exp(1 - 2 * sign(X)),
         Max(sign(X), Rational(1, 3)),
         Sum(sign(X) / 2**INDEX, (INDEX, 0, 3)),
         Min(sign(X), X),
@@ -167,3 +171,23 @@ def test_a_rate_of_a_power_of_the_step_by_the_step(n: int) -> None:
     expected = sum(beta**k * way[k] for k in range(n + 1))
     value = found.xreplace({Symbol("beta"): beta}).replace(Function("D2L"), lambda v: v).doit()
     assert value == symmem.lr * symmem.grad * expected
+
+
+@pytest.mark.parametrize("phi", ["cos(sinh(sign(m1)))/eps", "exp(sign(m1) + eps)", "1/(2 + sign(m1))"])
+def test_what_has_two_values_has_no_pole(phi: str) -> None:
+    """Phi of a sign is constant where the gradient keeps its sign, so that memory adds nothing there."""
+    found = symmem.derive(declared(phi, [("grad", "beta", "1")], "beta = 0.5\neps = 0.25"))
+    assert found.limit.M == 0
+    for text in (str(found.modified_loss), str(found.gradient_map_loss)):
+        assert "zoo" not in text
+    value = found.limit.F.xreplace({Symbol("eps"): Rational(1, 4), symmem.grad: Rational(-2)})
+    expected = {"c": cos(sinh(1)) * 4, "e": exp(Rational(-3, 4)), "1": 1}[phi[0]]
+    assert abs(float(value - expected)) < 1e-14
+
+
+def test_a_parameter_that_a_condition_compares_is_not_taken_to_0() -> None:
+    """At eps = 0 the condition compares an infinite number."""
+    b = "where(eps**(-1/2) > 100, eps, 1)"
+    found = symmem.derive(declared("m1/sqrt(m1**2 + eps)", [("grad", "beta", b)], "beta = 0.5\neps = 1"))
+    values = {Symbol("eps"): Rational(1), Symbol("beta"): Rational(1, 2), symmem.grad: Rational(3)}
+    assert abs(float(found.limit.F.xreplace(values)) - 6 / 37**0.5) < 1e-14

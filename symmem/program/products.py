@@ -52,6 +52,26 @@ def lower_products(derivation: Derivation) -> Program:
     return Program(derivation.optimizer, derivation.order, found, loses_digits=lost)
 
 
+def correction_from_products(derivation: Derivation) -> tuple[Expr, tuple[Symbol, ...]] | Missing:
+    """M at step n in terms of the products that the caller gives, and their symbols."""
+    _, correction = formulas(derivation)[0]
+    if isinstance(correction, Missing):
+        return correction
+    given = _given(correction, straight_formulas(derivation)[0])
+    return given if isinstance(given, Missing) else (correction.xreplace(given), tuple(given.values()))
+
+
+def _given(correction: Expr, straight: Expr | Missing) -> dict[Expr, Symbol] | Missing:
+    """The symbol of every product with the Hessian; those that the straight line alone has come last."""
+    contractions = _contractions(correction)
+    if isinstance(straight, Expr):
+        contractions += [atom for atom in _contractions(straight) if atom not in contractions]
+    bound = {limits[0] for sum_ in correction.atoms(Sum) for limits in sum_.limits}
+    if any(bound & atom.free_symbols for atom in contractions):
+        return _PAST_PRODUCTS
+    return {atom: product_symbol(position) for position, atom in enumerate(contractions, start=1)}
+
+
 def _names(routines: Mapping[str, Routine | Missing] | Missing) -> tuple[str, ...]:
     return () if isinstance(routines, Missing) else tuple(routines)
 
@@ -69,18 +89,13 @@ def _routines(
         return update
     if isinstance(correction, Missing):
         return correction
-    # The straight line has the products of the correction; should it need others, they come last.
-    contractions = _contractions(correction)
-    if isinstance(straight, Expr):
-        contractions += [atom for atom in _contractions(straight) if atom not in contractions]
-    bound = {limits[0] for sum_ in correction.atoms(Sum) for limits in sum_.limits}
-    if any(bound & atom.free_symbols for atom in contractions):
-        return _PAST_PRODUCTS
-    given = {atom: product_symbol(position) for position, atom in enumerate(contractions, start=1)}
+    given = _given(correction, straight)
+    if isinstance(given, Missing):
+        return given
     entrywise = correction.xreplace(given)
     wanted: dict[str, Expr | Missing] = {
         "memoryless": update,
-        **{direction_name(position): atom.args[0] for position, atom in enumerate(contractions, start=1)},
+        **{direction_name(position): atom.args[0] for position, atom in enumerate(given, start=1)},
         "correction": entrywise,
         "step": step_of(update, entrywise, rate),
         "straight": straight if isinstance(straight, Missing) else straight.xreplace(given),

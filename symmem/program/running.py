@@ -9,6 +9,7 @@ n = 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sympy import Add, Eq, Expr, S, Symbol
@@ -21,6 +22,7 @@ from symmem.derivation.gains import gains
 from symmem.method.method import Channel, Method
 from symmem.method.reading import running_method
 from symmem.program.blocks import Block, Names
+from symmem.program.lowering import step_of
 from symmem.program.needed import needed
 from symmem.program.program import Routine
 from symmem.program.stable_sums import stabilised
@@ -37,12 +39,19 @@ class Running:
 
 def running_routine(optimizer: Optimizer) -> Running:
     """The optimizer as it runs: with the functions themselves where ``[smooth]`` gives the theory others."""
-    return _Runner(running_method(optimizer)).finished()
+    return _Runner(running_method(optimizer)).finished(lambda update: update)
+
+
+def running_step(optimizer: Optimizer, added: Expr = S.Zero, given: Iterable[Symbol] = ()) -> Running:
+    """The same with its step, ``theta - lr rate (update + added)``; ``given`` are vectors in what is added."""
+    method = running_method(optimizer)
+    rate = stabilised(method.rate_at(STEP), method.numbers)
+    return _Runner(method, given).finished(lambda update: step_of(update, added, rate))
 
 
 def running_value(optimizer: Optimizer, formula: Expr) -> Running:
     """A formula of the momentum variables after the step; what it does not read is left out."""
-    found = _Runner(replace(running_method(optimizer), phi=formula)).finished()
+    found = _Runner(replace(running_method(optimizer), phi=formula)).finished(lambda value: value)
     *earlier, last = found.routine.statements
     return Running(Routine(needed(earlier, last), found.routine.result), found.before, found.after)
 
@@ -50,24 +59,24 @@ def running_value(optimizer: Optimizer, formula: Expr) -> Running:
 class _Runner:
     """The routine under construction: one momentum variable after the other, as a g may read those above it."""
 
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, given: Iterable[Symbol] = ()) -> None:
         self._method = method
-        self._names = Names()
+        self._names = Names({THETA, GRAD, *given})
         self._block = Block(self._names)
         self._point: dict[Expr, Expr] = {}
         self._kept: dict[Expr, Expr] = {}
         self._before: list[Symbol] = []
         self._after: list[Symbol] = []
 
-    def finished(self) -> Running:
-        """All of it."""
+    def finished(self, result_of: Callable[[Expr], Expr]) -> Running:
+        """All of it; the routine ends with ``result_of`` the update."""
         method = self._method
         for channel, gain in zip(method.channels, gains(method), strict=True):
             if channel.kernel.has_memory and channel.g.has(THETA, GRAD, *self._kept):
                 self._remember(channel)
             else:
                 self._point[channel.symbol] = gain * substituted(channel.g, self._point)
-        result = self._block.finish(self._value(method.phi))
+        result = self._block.finish(result_of(self._value(method.phi)))
         return Running(Routine(self._block.statements(), result), tuple(self._before), tuple(self._after))
 
     def _value(self, expression: Expr) -> Expr:

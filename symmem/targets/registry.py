@@ -105,6 +105,13 @@ _ALL = (
         needs_output="--target c writes a header and a source file; add -o DIR",
         calls_back=False,
     ),
+    Target(
+        "triton",
+        "fused kernels over tensors on a GPU",
+        "symmem.targets.triton.module",
+        "triton_module",
+        calls_back=False,
+    ),
     Target("coq", "theorems with their proofs, for coqc", "symmem.targets.coq.module", "coq_file"),
     Target("json", "every formula as data", "symmem.targets.json", "json_text", ("minibatch",)),
 )

@@ -47,6 +47,7 @@ def _name(node: ast.stmt) -> str | None:
     """What a statement at the top level gives a name to."""
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return node.name
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id
-    return None
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    return next((target.id for target in targets if isinstance(target, ast.Name)), None)

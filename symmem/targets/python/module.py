@@ -93,7 +93,7 @@ def python_module(
     """
     optimizer, needs = program.optimizer, program.needs() | needs
     needs |= {Need.NOISE} if CORRECTION in program else set()
-    refusals = _refused_poles(program, target.guard, writer)
+    refusals = refused_poles(program, target.guard, writer)
     needs |= {Need.POLE} if refusals else set()
     functions = [_function(program, target, writer, name) for name in program.routines]
     return render(
@@ -138,7 +138,7 @@ def _function(program: Program, target: PythonTarget, writer: PythonWriter, name
     return surface(program, name, has_out=target.has_out).lines([*opened, *body])
 
 
-def _refused_poles(program: Program, guard: str, writer: PythonWriter) -> list[str]:
+def refused_poles(program: Program, guard: str, writer: PythonWriter) -> list[str]:
     """Lines of the check that refuse a zero below the line of a formula, which Python would not divide by."""
     finite, limit = poles(program)
     lines = []

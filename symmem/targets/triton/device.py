@@ -39,7 +39,7 @@ def _power(x, y):
 def _whole_power(x, TIMES: tl.constexpr):
     value = x
     for _ in tl.static_range(TIMES - 1):
-        value *= x
+        value = value * x
     return value
 
 

@@ -88,7 +88,7 @@ class KernelWriter:
             for k, each in enumerate(rows.columns, start=1)
         ]
         inner += [line for each in rows.body for line in self._apply(each, scope)]
-        inner.append(f"{result} += {scope.name(rows.term)}")
+        inner.append(f"{result} = {result} + {scope.name(rows.term)}")
         head = f"for row in range(tl.load({table}).to(tl.int32)):"
         return [f"{result} = tl.full((BLOCK,), 0.0, REAL)", head, *indented(inner)]
 

@@ -22,7 +22,9 @@ test: lint tools
 	$(BIN)/pytest
 
 # Sweeps over the whole zoo, for every order and target, and long examples: what test shows on its first entries.
+# Triton comes with it: a gigabyte, for kernels that are run in its interpreter and compiled.
 prove: lint tools
+	$(PIP) --editable ".[triton]"
 	$(BIN)/pytest -m prove
 
 # Breaks the code at many places, one at a time: a break that no test sees is reported.

@@ -68,8 +68,9 @@ def emit(  # noqa: PLR0917  # one argument for each option
     latex with -o X.tex writes X.tex, X.bib and symmem-macros.tex; with -o DIR/ one file for each part: the general
     theorem, a section for each optimizer, their comparison, and paper.tex with all of them. c with -o DIR writes a
     header and a source file. All list what they wrote. torch with --runtime -o X.py writes X.py and the package
-    symmem_runtime. octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m. coq is a file of theorems for
-    coqc: -o X.v. --minibatch adds what the noise of mini-batches does: a lemma with its proof, or functions of the
+    symmem_runtime. octave is a function file for GNU Octave and MATLAB: -o symmem_NAME.m. triton is a module of
+    kernels for tensors on a GPU, of order 1 and for functions of single entries. coq is a file of theorems for coqc:
+    -o X.v. --minibatch adds what the noise of mini-batches does: a lemma with its proof, or functions of the
     gradients of all batches.
     """
     chosen, options = TARGETS[target], Options(standalone, pdf, runtime, part, width, coq, minibatch)

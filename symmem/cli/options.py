@@ -37,7 +37,8 @@ OTHER_TARGETS = {
     "pdf": "write latex, with --pdf -o X.tex",
     **dict.fromkeys(("matlab", "m"), "write octave"),
     **dict.fromkeys(("python", "np", "py"), "write numpy"),
-    **dict.fromkeys(("c++", "cpp", "c11", "cuda"), "write c, which C++ can call"),
+    **dict.fromkeys(("c++", "cpp", "c11"), "write c, which C++ can call"),
+    **dict.fromkeys(("cuda", "gpu", "ptx"), "write triton"),
     **dict.fromkeys(("optax", "flax"), "write jax"),
     **dict.fromkeys(("rocq", "v", "proof", "proofs"), "write coq"),
 }

@@ -14,7 +14,10 @@ FORMS = (
     ("derive",),
     ("derive", "--format", "json"),
     ("derive", "--minibatch", "--at-step", "3"),
-    *(("emit", "--target", target) for target in ("latex", "numpy", "torch", "jax", "octave", "coq")),
+    *(
+        ("emit", "--target", target)
+        for target in ("latex", "numpy", "torch", "jax", "octave", "triton", "coq")
+    ),
 )
 KINDS = ("aggmo", "sgd-l2")
 """Several decays, whose conditions are many; two vectors in one product."""

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import tl_stand_in
+import torch
 from command import run, spawn
 from compiled import built
 from machine import needs
@@ -118,6 +120,24 @@ int main(void) {{
     library = [str(kernels / "lib" / "libsymmem_adamw.a"), "-lm", "-fopenmp"]
     subprocess.run(["cc", *flags, "main.c", "-o", "main", *library], cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_the_triton_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the stand-in: at n = 0 AdamW moves by the sign of the gradient, and decay, with its memory and without."""
+    (example,) = CODE.blocks("triton")
+    command, _, body = example.partition("\n")
+    assert spawn(*command.split()[2:], cwd=tmp_path).returncode == 0
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, module in tl_stand_in.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+    first, second = torch.nn.Parameter(torch.tensor([1.0, -2.0])), torch.nn.Parameter(torch.tensor([[3.0]]))
+    given = {"torch": torch, "parameters": [first, second], "n": 0}
+    exec(body, {**given, "loss": lambda tensors: sum((each**4).sum() for each in tensors)})
+    del sys.modules["adamw_triton"]
+    expected = torch.tensor([1.0, -2.0, 3.0])
+    for _ in range(2):
+        expected = expected - 1e-3 * (torch.sign(expected) + 0.01 * expected)
+    torch.testing.assert_close(torch.cat([first, second[0]]), expected)
 
 
 def test_the_octave_example(tmp_path: Path) -> None:

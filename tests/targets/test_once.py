@@ -35,7 +35,7 @@ COUNTED: dict[CodeType, str] = {
 }
 LOWERINGS = (lowered_vector, number_routine)
 ROUTINES = {function.__wrapped__.__code__ for function in LOWERINGS}
-LOWERED = ("numpy", "torch", "jax", "octave", "c")
+LOWERED = ("numpy", "torch", "jax", "octave", "c", "triton")
 """The targets that are code."""
 NO_LOSS = ("c", "coq")
 """Those that have no use for the modified loss."""

@@ -45,7 +45,7 @@ def check_targets(derivation: symmem.Derivation) -> list[str]:
 
 
 def _check(target: str, text: str, folder: Path) -> None:
-    if target in ("numpy", "torch", "jax"):
+    if target in ("numpy", "torch", "jax", "triton"):
         ast.parse(text)
     elif target == "c":
         _check_c(folder)

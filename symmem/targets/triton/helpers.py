@@ -57,8 +57,8 @@ class _Call:
             raise ValueError("lr, a parameter or a number made of them is not finite")
         vectors = dict(self.vectors)
         if "out" in written:
-            own = vectors["theta"]
-            vectors["out"] = [torch.empty_like(x).contiguous() for x in own]
+            like = vectors["theta"]
+            vectors["out"] = [torch.empty_like(x).contiguous() for x in like]
         _check_apart([x for name in written for x in vectors[name]])
         columns = {name: [x.contiguous() for x in vectors[name]] for name in names}
         _launch(kernel, list(columns.values()), [float(x) for x in numbers], tables)

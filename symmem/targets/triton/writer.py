@@ -73,8 +73,10 @@ class KernelWriter:
         body += [f"{scope.name(each)} = tl.full((), {scope.name(each)}, REAL)" for each in kernel.numbers]
         tables = iter(given)
         for statement in kernel.inside:
-            apply = isinstance(statement, Apply)
-            body += self._apply(statement, scope) if apply else self._rows(statement, next(tables), scope)
+            if isinstance(statement, Apply):
+                body += self._apply(statement, scope)
+            else:
+                body += self._rows(statement, next(tables), scope)
         for where, vector in kernel.written:
             at = places.index(where)
             body.append(f"target = _pointer(entry + {2 + at}, KINDS[{at}], ALIGNED)")

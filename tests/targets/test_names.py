@@ -17,6 +17,8 @@ import jax_probe
 import numpy as np
 import probe
 import pytest
+import torch
+import triton_probe
 from hard_names import NEAR, OPAQUE, PYTHON, RATE, assert_right, derivation_of, is_accepted, with_functions
 from octave_probe import needs_octave, probe_functions, run, settings
 
@@ -109,6 +111,65 @@ def test_opaque_functions_of_python(target: str) -> None:
         results.append(np.asarray(steps))
     np.testing.assert_allclose(results[0], results[1], rtol=1e-13)
     assert not np.allclose(results[0][0], probe.THETA64)
+
+
+LAUNCHED = (
+    *(
+        "num_warps",
+        "num_stages",
+        "grid",
+        "warmup",
+        "hv",
+        "memory",
+        "strength",
+        "tl",
+        "triton",
+        "BLOCK",
+        "KINDS",
+    ),
+    *(
+        "table",
+        "owner",
+        "place",
+        "mask",
+        "row",
+        "target",
+        "a1",
+        "past1",
+        "rows1",
+        "torch",
+        "math",
+        "functools",
+    ),
+)
+"""Names that are in the way of a launch, or of Triton's language."""
+
+
+def in_a_kernel(machine: str) -> list[tuple[str, ...]]:
+    """The same in every run; under prove all words of the module that no other test has."""
+    if machine == "stand-in":
+        return [LAUNCHED]
+    words = sorted(filter(is_accepted, words_of("triton") - words_of("numpy") - PYTHON))
+    return [NEAR, *(tuple(words[start : start + MANY]) for start in range(0, len(words), MANY))]
+
+
+@pytest.mark.parametrize("machine", triton_probe.MACHINES)
+def test_triton(machine: str) -> None:
+    for chosen in in_a_kernel(machine):
+        derivation = derivation_of(chosen)
+        module = triton_probe.interpreted(derivation, machine)
+        values = probe.parameters_of(derivation.optimizer)
+        for n in (3, None):
+            hv = [triton_probe.tensor(each) for each in triton_probe.products(module, n, values)]
+            theta, grad = map(triton_probe.tensor, (probe.THETA64, triton_probe.GRADIENT))
+            assert_right(module.step(theta, grad, hv, n=n, lr=RATE, **values).numpy(), derivation, n)
+        memory = module.initial_memory(theta)
+        plain, corrected = (triton_probe.tensor(probe.THETA64) for _ in range(2))
+        module.update(plain, grad, memory, n=0, lr=RATE, **values)
+        hv = [torch.zeros_like(theta) for _ in module.direction(theta, grad, n=0, **values)]
+        memory = module.initial_memory(theta)
+        module.corrected_update(corrected, grad, memory, hv, n=0, lr=RATE, **values)
+        np.testing.assert_allclose(plain, corrected, rtol=1e-15)  # without products there is no correction
 
 
 @needs_octave

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def _place(entry, block, BLOCK: tl.constexpr, ALIGNED: tl.constexpr):
+def _place(entry, block, BLOCK: tl.constexpr, ALIGNED: tl.constexpr) -> Any:
     """The entries of a tensor that a program works on, and which of them exist."""
     size = tl.load(entry + 1)
     if ALIGNED:
@@ -17,7 +19,7 @@ def _place(entry, block, BLOCK: tl.constexpr, ALIGNED: tl.constexpr):
 
 
 @triton.jit
-def _pointer(entry, KIND: tl.constexpr, ALIGNED: tl.constexpr):
+def _pointer(entry, KIND: tl.constexpr, ALIGNED: tl.constexpr) -> Any:
     """The address in a table as a pointer."""
     pointer = tl.cast(tl.load(entry), tl.pointer_type(KIND))
     if ALIGNED:
@@ -26,17 +28,17 @@ def _pointer(entry, KIND: tl.constexpr, ALIGNED: tl.constexpr):
 
 
 @triton.jit
-def _sign(x):
+def _sign(x) -> Any:
     return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
 
 
 @triton.jit
-def _power(x, y):
+def _power(x, y) -> Any:
     return tl.exp(y * tl.log(x))
 
 
 @triton.jit
-def _whole_power(x, TIMES: tl.constexpr):
+def _whole_power(x, TIMES: tl.constexpr) -> Any:
     value = x
     for _ in tl.static_range(TIMES - 1):
         value = value * x
@@ -44,17 +46,17 @@ def _whole_power(x, TIMES: tl.constexpr):
 
 
 @triton.jit
-def _tan(x):
+def _tan(x) -> Any:
     return tl.sin(x) / tl.cos(x)
 
 
 @triton.jit
-def _cosh(x):
+def _cosh(x) -> Any:
     return 0.5 * (tl.exp(x) + tl.exp(-x))
 
 
 @triton.jit
-def _tanh(x):
+def _tanh(x) -> Any:
     """A continued fraction of positive terms below 1, the exponential beyond."""
     size = tl.abs(x)
     far = tl.exp(-2.0 * size)
@@ -67,12 +69,12 @@ def _tanh(x):
 
 
 @triton.jit
-def _sinh(x):
+def _sinh(x) -> Any:
     return _tanh(x) * _cosh(x)
 
 
 @triton.jit
-def _angle(x):
+def _angle(x) -> Any:
     """The arc tangent for sizes up to 1: two halvings, then a continued fraction of positive terms."""
     for _ in tl.static_range(2):
         x = x / (1.0 + tl.sqrt(1.0 + x * x))
@@ -83,7 +85,7 @@ def _angle(x):
 
 
 @triton.jit
-def _atan(x):
+def _atan(x) -> Any:
     size = tl.abs(x)
     angle = _angle(tl.where(size > 1.0, 1.0 / size, size))
     angle = tl.where(size > 1.0, 1.5707963267948966 - angle, angle)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import mpmath
 from mpmath import mpf
@@ -15,7 +16,7 @@ from symmem.checks.maps import may_be
 from symmem.checks.verify import dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
-from symmem.verification.literal import Literal
+from symmem.verification.tensors import Layout
 from symmem.verification.vectors import Vector, VerificationError, distance
 
 DIGITS = 30
@@ -140,23 +141,31 @@ def _scale(
     for parameter in second.parameters:
         if not may_be(parameter, theirs[parameter.name]):
             return None
-    chance, factors = random.Random(11), []
-    layout = layout_of(first, second)
-    left, right = literal_of(first, ours, layout), literal_of(second, theirs, layout)
+    layout, factors = layout_of(first, second), list[mpf]()
     with mpmath.workdps(DIGITS):
-        for count in HISTORIES:
-            history = [_point(chance, dimension_of(layout)) for _ in range(count)]
-            ours_now, theirs_now = (_moved(literal, history) for literal in (left, right))
-            factors += [x / y if y else mpf("inf") for x, y in zip(ours_now, theirs_now, strict=True)]
+        for place in range(len(HISTORIES)):
+            pair = ((first, ours), (second, theirs))
+            updates = (_moved(each, tuple(numbers.items()), layout, place) for each, numbers in pair)
+            factors += [x / y if y else mpf("inf") for x, y in zip(*updates, strict=True)]
             if not all(abs(factor - factors[0]) < AGREE * abs(factors[0]) for factor in factors):
                 return None
     return factors[0]
 
 
-def _moved(literal: Literal, history: list[Vector]) -> list[mpf]:
-    """``rate(n) F^(n)``: the update in units of lr."""
+@lru_cache(maxsize=1024)
+def _moved(
+    optimizer: Optimizer, numbers: tuple[tuple[str, Rational], ...], layout: Layout | None, place: int
+) -> tuple[mpf, ...]:
+    """``rate(n) F^(n)``, the update in units of lr; kept, for one optimizer meets another under hundreds of maps."""
+    literal, history = literal_of(optimizer, dict(numbers), layout), _histories(layout)[place]
     rate = literal.rate(len(history) - 1, DIGITS)
-    return [rate * entry for entry in literal.direction(history, DIGITS)]
+    return tuple(rate * entry for entry in literal.direction(history, DIGITS))
+
+
+@lru_cache(maxsize=8)
+def _histories(layout: Layout | None) -> tuple[list[Vector], ...]:
+    chance = random.Random(11)
+    return tuple([_point(chance, dimension_of(layout)) for _ in range(count)] for count in HISTORIES)
 
 
 def _point(chance: random.Random, dimension: int) -> Vector:

@@ -53,6 +53,8 @@ def test_every_kernel_compiles(
     module = emitted(probe.derivation(name, 1), "compiler")
     width, real = TYPES[kind]
     for kernel in kernels(module):
+        numbers = [each for each in kernel.params if re.fullmatch(r"a\d+", each.name)]
+        assert all(each.annotation_type == "fp64" for each in numbers), "a launch would round them to float32"
         ptx = compiled(module, kernel, kind, architecture)
         assert f".target sm_{architecture}" in ptx
         assert re.search(rf"ld\.global\.{re.escape(width)}", ptx), "entries are read one by one"

@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
+from symmem.method.plain_decays import is_rounded
 from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
@@ -203,6 +204,11 @@ class Program:
     rate: object = None
     loses_digits: bool = False
     """Whether numbers at step n are closed forms that subtract, where no sum of one sign was found."""
+
+    @property
+    def rounds_decays(self) -> bool:
+        """Whether a decay is rounded before its powers are taken."""
+        return any(each.beta is not None and is_rounded(each.beta) for each in self.optimizer.momentum)
 
     def __getitem__(self, name: str) -> Variants:
         return self.routines[name]

@@ -14,6 +14,7 @@ from symmem.derivation.marked_sums import marked_past
 from symmem.derivation.straight import inverted, straight_update
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
+from symmem.method.plain_decays import plain_decays
 from symmem.program.coefficients import cleared
 from symmem.program.stable_sums import loses_digits, stabilised
 
@@ -26,8 +27,12 @@ def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Mi
     settled = Missing(limit.reason, (Advice.STEP,)) if isinstance(limit, Missing) else cleared(limit, field)
     if isinstance(finite, Missing):
         return finite, settled, False
-    computed, loses = _computed(derivation.method)
-    return computed, settled, loses
+    named = plain_decays(derivation.method)
+    if named is None:
+        computed, loses = _computed(derivation.method)
+        return computed, settled, loses
+    computed, loses = _computed(named.method)
+    return named.written(computed), settled, loses
 
 
 def _computed(method: Method) -> tuple[Expr, bool]:

@@ -61,6 +61,7 @@ def c_files(derivation: Derivation) -> CFiles:
         "version": __version__,
         "version_number": _version_number(__version__),
         "loses_digits": program.loses_digits,
+        "rounds_decays": program.rounds_decays,
         "types": list(SUFFIXES.items()),
         "members": [_member(parameter, fields) for parameter in optimizer.parameters],
         "joins": Need.TOTAL in program.needs(),

@@ -53,6 +53,7 @@ def octave_file(derivation: Derivation) -> str:
             "functions": functions,
             "regime": program.regime,
             "loses_digits": program.loses_digits,
+            "rounds_decays": program.rounds_decays,
             "settings": _settings(program),
             "helpers": Path(__file__).with_name("helpers.m").read_text(encoding="utf-8").rstrip(),
         },

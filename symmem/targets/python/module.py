@@ -116,6 +116,7 @@ def python_module(
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
             "loses_digits": program.loses_digits,
+            "rounds_decays": program.rounds_decays,
             "has_totals": Need.TOTAL in needs,
             "has_zeros": Need.ZEROS in needs,
             "has_steps": Need.STEPS in needs,

@@ -19,6 +19,7 @@ from symmem.algebra.reals import substituted
 from symmem.derivation.gains import at_frozen_point, frozen_point, frozen_update, gains
 from symmem.derivation.history import past_sum
 from symmem.derivation.paths import WAY, paths
+from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
 
 NOW = Symbol("q0")
@@ -27,7 +28,16 @@ NOW = Symbol("q0")
 
 def cascade_contributions(method: Method) -> tuple[Expr, ...]:
     """``d_l Phi[delta_l(n)]`` over h, in parts."""
-    return _along_paths(method) if reads_constants(method) else _written_out(method)
+    if not reads_constants(method):
+        return _written_out(method)
+    return along_paths(method, tuple(past_sum(method, shape) for shape in shapes_of_paths(method)))
+
+
+def shapes_of_paths(method: Method) -> tuple[Kernel, ...]:
+    """What the past is seen through on each path from theta to Phi, where nothing that is read moves."""
+    return tuple(
+        path.kernel.remembered.shape for channel in method.channels for path in paths(method, channel)
+    )
 
 
 def reads_constants(method: Method) -> bool:
@@ -37,12 +47,12 @@ def reads_constants(method: Method) -> bool:
     return all(STEP not in point[symbol].free_symbols for symbol in read)
 
 
-def _along_paths(method: Method) -> tuple[Expr, ...]:
-    parts = []
+def along_paths(method: Method, sums: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The parts, with the sums over the past of :func:`shapes_of_paths`."""
+    parts, given = [], iter(sums)
     for channel in method.channels:
         for path in paths(method, channel):
-            kernel = path.kernel.remembered
-            way = past_sum(method, kernel.shape)
+            kernel, way = path.kernel.remembered, next(given)
             if way == 0:
                 continue
             scale = method.numbers.tidy(kernel.scale(STEP))

@@ -13,6 +13,7 @@ from symmem.algebra.atoms import LR, PAST, STEP, split_scalar, terms_of
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.scalars import Scalars
+from symmem.derivation.cascade import along_paths, reads_constants, shapes_of_paths
 from symmem.derivation.correction import contributions, finite_correction
 from symmem.derivation.gains import at_frozen_point, is_steady
 from symmem.derivation.history import EARLIER, past_terms, sum_over_past
@@ -88,14 +89,28 @@ def marked_correction(method: Method) -> MarkedSums:
     coefficient of ``mark_l mark'_m`` is ``sum_s tail_l(n, s) gain_m(s)``.
     """
     one = merged(method)
-    if one.is_cascade:  # its sums stand inside one another
-        return MarkedSums(finite_correction(method), method.numbers)
+    if one.is_cascade:
+        return _marked_cascade(one)
     rows = [_tails(channel.kernel.remembered.shape) for channel in one.channels]
     marked, update = _marked_update(one, [mark for row in rows for mark, *_ in row])
     sums = tuple(_past(update, row, marked.numbers) for row in rows)
     return replace(
         marked, M=LR * group(contributions(replace(one, numbers=marked.numbers), sums), marked.numbers)
     )
+
+
+def _marked_cascade(method: Method) -> MarkedSums:
+    """Where nothing that is read moves, every path from theta to Phi has marks; else sums stand inside one another."""
+    if not reads_constants(method):
+        return MarkedSums(finite_correction(method), method.numbers)
+    rows = [_tails(shape) for shape in shapes_of_paths(method)]
+    marks = tuple(mark for row in rows for mark, *_ in row)
+    field = method.numbers.field
+    numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
+    update = Add(*past_terms(method))
+    sums = tuple(_past(update, row, numbers) for row in rows)
+    parts = along_paths(replace(method, numbers=numbers), sums)
+    return MarkedSums(LR * group(parts, numbers), numbers, marks)
 
 
 def marked_past(method: Method, shape: Kernel) -> MarkedSums:

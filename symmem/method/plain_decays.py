@@ -1,7 +1,7 @@
 """Decays that are computed from parameters, each under a name of its own: for those who compute in floating point.
 
-The powers of ``(1 - a)/(1 + b)`` are kept in the field as those of ``1 - a`` and ``1 + b``, and in a sum over the past the
-second ones grow without bound.  With one name for the decay, and one for each factor without n that its parameters
+The powers of ``(1 - a)/(1 + b)`` are kept in the field as those of ``1 - a`` and ``1 + b``, and in a sum over the past
+the second ones grow without bound.  With one name for the decay, and one for each factor without n that its parameters
 stand in, the sums are those of a method whose decays are parameters (mathematics.md section 14).
 """
 
@@ -13,12 +13,15 @@ from sympy import Expr, Mul, Rational, S, Symbol
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.ranges import bounds
+from symmem.declaration.interval import DECAYS, REALS, Interval
 from symmem.declaration.records import Parameter
 from symmem.method.geometric import Geometric
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
 from symmem.method.scaled import Scaled
 from symmem.records import record
+
+_BELOW_ONE = Interval(S.Zero, S.One, False, True)
 
 
 @record(frozen=True)
@@ -81,7 +84,7 @@ class _Names:
     def decay(self, decay: Expr) -> None:
         """A name for a decay; ``1 - decay``, over one denominator, does not subtract where it need not."""
         is_positive = bounds(decay, self._method.ranges).is_nonnegative
-        symbol = self._named(decay, "decay", "[0, 1)" if is_positive else "(-1, 1)")
+        symbol = self._named(decay, "decay", _BELOW_ONE if is_positive else DECAYS)
         self._moving |= decay.free_symbols
         self.values[1 - symbol] = (1 - decay).together().factor()
 
@@ -92,7 +95,7 @@ class _Names:
         fixed, moving = factor.as_independent(STEP, as_Add=False)
         settled = kernel.settled
         if fixed.free_symbols & self._moving:
-            weight = self._given.get(fixed) or self._named(fixed, "weight", "(-inf, inf)")
+            weight = self._given.get(fixed) or self._named(fixed, "weight", REALS)
             factor = weight * moving
             settled = settled / fixed * weight if isinstance(settled, Expr) else settled
         named = replace(kernel, factor=factor, settled=settled)
@@ -120,13 +123,15 @@ class _Names:
             schedule=None if one.rate is None else one.rate.factor,
         )
 
-    def _named(self, value: Expr, word: str, interval: str) -> Symbol:
+    def _named(self, value: Expr, word: str, interval: Interval) -> Symbol:
         taken = {parameter.name for parameter in (*self._method.parameters, *self._parameters)}
         name = f"{word}_of_{len(self._parameters)}"
         while name in taken:
             name += "_"
         default = value.xreplace(self._method.defaults)
-        self._parameters.append(Parameter(name, default if isinstance(default, Rational) else S.Half, "", interval))
+        self._parameters.append(
+            Parameter(name, default if isinstance(default, Rational) else S.Half, "", interval)
+        )
         self._given[value] = Symbol(name)
         self.values[Symbol(name)] = value
         return Symbol(name)

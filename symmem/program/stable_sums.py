@@ -23,12 +23,13 @@ from symmem.algebra.heads import HEADS
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.scalars import Scalars
 from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.program.coefficients import sign as sign_of
 from symmem.program.coefficients import written
 from symmem.program.decay_functions import Complete, Whole
 from symmem.program.late_steps import counted, late_step, takes_out_first_steps
 from symmem.program.magnitude import Magnitudes, Rates
 from symmem.program.shortfalls import without_cancellation
-from symmem.program.sum_parts import SumParts, moving_factors
+from symmem.program.sum_parts import Group, SumParts, moving_factors
 
 
 def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
@@ -86,10 +87,10 @@ class _Stable:
         pieces = self.numbers.pieces(scalar)
         if pieces is not None:
             parting = self._parts
-            whole = parting.joined(parting.by_mark(pieces))
+            whole = [parting.joined([part for group in parting.by_mark(pieces) for part in group])]
             apart = parting.by_mark(parting.joined(pieces))
-            short = whole if len(apart) > len(whole) and self._is_short(whole) else []
-            ways = [self._added(parts, exact=True) for parts in (short, apart) if parts]
+            is_shorter = sum(map(len, apart)) > len(whole[0]) and self._is_short(whole[0])
+            ways = [self._added(parts, exact=True) for parts in (whole if is_shorter else [], apart) if parts]
             proven: list[Expr] = [way for way in ways if way is not None]
             if proven:
                 return min(proven, key=lambda sum_: sum_.count_ops())
@@ -125,23 +126,44 @@ class _Stable:
     def _parts(self) -> SumParts:
         return SumParts(self.numbers, self.marks)
 
-    def _added(self, parts: list[Quotient], *, exact: bool) -> Expr | None:
-        written = [_written(part, self.numbers, exact=exact) for part in parts]
-        return None if None in written else Add(*written)
+    def _added(self, groups: list[Group], *, exact: bool) -> Expr | None:
+        """The parts of all groups, written; ``exact``: None where one has no sign, or a pole that another takes away.
+
+        ``(1 - q)/(1 - a)`` as ``1/(1 - a) - q/(1 - a)`` has two parts of one sign each, and no digits near a = 1.
+        """
+        found: list[Expr] = []
+        for group in groups:
+            fronts: list[Quotient] = []
+            for part in group:
+                each = _written(part, self.numbers, exact=exact)
+                if each is None:
+                    return None
+                fronts.append(each[0])
+                found.append(each[1])
+            differ = exact and any(sign_of(front / fronts[0]) != 1 for front in fronts[1:])
+            if differ and any(map(_may_be_infinite, fronts)):
+                return None
+        return Add(*found)
 
     def _is_short(self, parts: list[Quotient]) -> bool:
         """Whether sums that were joined are no longer than one of one decay."""
         return all(len(self.numbers.support(part)) < 2 for part in parts)
 
 
-def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None:
-    """The element as a quotient of sums; None where a sum is no exponential polynomial in n alone.
+def _may_be_infinite(front: Quotient) -> bool:
+    """Whether it is divided by a difference, as of two decays or of one and 1."""
+    factors = irreducible_factors(front.denominator)[1]
+    return any(len({int(c) > 0 for c in factor.to_dict().values()}) > 1 for factor, _ in factors)
+
+
+def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> tuple[Quotient, Expr] | None:
+    """The element as a quotient of sums, and the factor before them; None where a sum is not of n alone.
 
     ``exact``: None also where no way of writing it has terms of one sign.
     """
     field, one = numbers.field, numbers.field.number(1)
     if not element.depends_on(field.positions(STEP)):
-        return written(element, field)
+        return element, written(element, field)
     plain, element = _without_plain(field, element)
     # A factor without n, as a difference of parameters, has the sign it has: the sum beside it keeps its digits.
     factor, numerator = moving_factors(field, element.numerator)
@@ -155,7 +177,7 @@ def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> Expr | None
         content, rest = with_content(terms, numbers)
         front = front * content**power
         parts.append(rest**power)
-    return Mul(written(front, field), *parts)
+    return front, Mul(written(front, field), *parts)
 
 
 def _without_plain(field: ExponentialField, element: Quotient) -> tuple[Quotient, Quotient]:

@@ -19,6 +19,8 @@ from symmem.algebra.scalars import Scalars
 from symmem.records import record
 
 Exponents = tuple[int, ...]
+Group = list[Quotient]
+"""Parts of one sum over the past, which has one sign: where they do not, what they add up to has lost digits."""
 
 
 @record(frozen=True)
@@ -28,9 +30,13 @@ class SumParts:
     numbers: Scalars
     marks: tuple[Symbol, ...]
 
-    def by_mark(self, pieces: Sequence[Quotient]) -> list[Quotient]:
-        """Every piece, once for each product of marks in its numerator."""
-        return [part for piece in pieces for part in self._of_marks(piece).values()]
+    def by_mark(self, pieces: Sequence[Quotient]) -> list[Group]:
+        """Every piece, once for each product of marks in its numerator; a group for each product."""
+        found: dict[Exponents, Group] = {}
+        for piece in pieces:
+            for key, part in self._of_marks(piece).items():
+                found.setdefault(key, []).append(part)
+        return list(found.values())
 
     def joined(self, pieces: Sequence[Quotient]) -> list[Quotient]:
         """Those over the same function of n added up: parts of a sum over two decays may nearly cancel."""
@@ -40,9 +46,9 @@ class SumParts:
             groups[key] = groups[key] + piece if key in groups else piece
         return [total for total in groups.values() if not total.is_zero()]
 
-    def finest(self, pieces: Sequence[Quotient]) -> list[list[Quotient]]:
+    def finest(self, pieces: Sequence[Quotient]) -> list[list[Group]]:
         """By marks, each piece or all pieces of a mark, and then by parameters too."""
-        marked = self.by_mark(pieces), self._of_each_mark(pieces)
+        marked = self.by_mark(pieces), [[part] for part in self._of_each_mark(pieces)]
         return [*marked, *map(self._by_parameter, marked)]
 
     def _of_each_mark(self, pieces: Sequence[Quotient]) -> list[Quotient]:
@@ -58,9 +64,16 @@ class SumParts:
         places = self._marked
         return self._split(piece, places, lambda e: tuple(0 if p in places else x for p, x in enumerate(e)))
 
-    def _by_parameter(self, pieces: Sequence[Quotient]) -> list[Quotient]:
-        """Every piece, once for each product of parameters that are no decays."""
-        return [part for piece in pieces for part in self._split(piece, self._free, lambda e: e).values()]
+    def _by_parameter(self, groups: Sequence[Group]) -> list[Group]:
+        """Every piece, once for each product of parameters that are no decays; a group for each product."""
+        found: list[Group] = []
+        for group in groups:
+            own: dict[Exponents, Group] = {}
+            for piece in group:
+                for key, part in self._split(piece, self._free, lambda e: e).items():
+                    own.setdefault(key, []).append(part)
+            found += own.values()
+        return found
 
     @cached_property
     def _marked(self) -> list[int]:

@@ -30,9 +30,13 @@ from sympy import Function, Rational, Symbol, lambdify
 
 import symmem
 from symmem import Momentum, Optimizer
-from symmem.program.lowering import lower
+from symmem.checks.verify import as_theory_sees
+from symmem.program.lowering import expansion_loses_digits, lower
 from symmem.targets.c.build import build
 from symmem.targets.registry import TARGETS
+from symmem.verification import bruteforce
+from symmem.verification.literal import Literal
+from symmem.verification.losses import quadratic_loss
 
 BETA = {"default": 0.9, "range": "[0, 1)"}
 AVERAGE = "(1 - {0})/(1 - {0}**(n + 1))"
@@ -465,3 +469,66 @@ def test_what_may_lose_digits_says_so() -> None:
         assert program.loses_digits == expected
         text = TARGETS["numpy"].source(symmem.derive(METHODS[name], order))
         assert ("lose digits" in text) == expected
+
+
+PRODUCT = Optimizer(
+    "product",
+    "m2",
+    [Momentum("grad", "b1", AVERAGE.format("b1")), Momentum("grad*m1", "b2", AVERAGE.format("b2"))],
+    {"b1": BETA, "b2": BETA},
+)
+RARE = {
+    "accsgd": (symmem.load("accsgd"), [{}, {"kappa": 4.0, "xi": 8.0}]),
+    "product": (PRODUCT, [{"b1": NEAR, "b2": NEAR}, {"b1": 0.75, "b2": NEAR}]),
+    "grokfast-adamw": (
+        symmem.load("grokfast-adamw"),
+        [{"eps": 0.5, "alpha": NEAR, "beta1": NEAR, "beta2": NEAR}],
+    ),
+}
+"""A decay that is computed from parameters, also a negative one; memories that read one another."""
+SLOW = pytest.mark.prove
+
+
+@pytest.mark.parametrize("name", ["accsgd", "product", pytest.param("grokfast-adamw", marks=SLOW)])
+def test_computed_decays_and_memories_that_read_one_another(name: str) -> None:
+    """On the parabola at 1, where gradients are exact: the correction by brute force, over all past steps."""
+    optimizer, settings = RARE[name]
+    derived = symmem.derive(optimizer)
+    assert not expansion_loses_digits(derived)
+    made = module(TARGETS["numpy"].source(derived))
+    for given in settings:
+        values = {each.name: given.get(each.name, float(each.default)) for each in optimizer.parameters}
+        exact = {key: Rational(value) for key, value in values.items()}
+        literal = Literal(as_theory_sees(optimizer), exact, quadratic_loss([[1]]))
+        for n in (0, 1, 2, 12):
+            true = bruteforce.correction(literal, [mpf(1)], n, Rational(1, 128))[0]
+            found = made.correction(np.ones(1), lambda x: x, lambda x, v: v, n=n, lr=1 / 128, **values)
+            assert abs(float(found[0]) - true) <= CLOSE * abs(true), (given, n)
+
+
+def test_a_computed_decay_has_no_power_that_grows() -> None:
+    """After 10^6 steps the numbers are those of the limit: ``(1 + xi c/kappa)^n`` would be no number."""
+    derived = symmem.derive("accsgd")
+    for target in ("numpy", "torch"):
+        library: Any = torch if target == "torch" else np
+        one = library.ones(1, dtype=library.float64)
+        made = module(TARGETS[target].source(derived))
+        late, settled = (
+            float(made.correction(one, lambda x: x, lambda x, v: v, n=n, lr=1.0)[0]) for n in (10**6, None)
+        )
+        assert late == pytest.approx(settled, rel=1e-12)
+
+
+def test_a_decay_that_is_rounded_is_said_to_be() -> None:
+    """What is computed, and a decimal near 1 that is no double; a parameter is given as it is."""
+    for beta, expected in [
+        ("1 - c", True),
+        ("c**2", False),
+        ("0.9", False),
+        ("0.99999", True),
+        ("1023/1024", False),
+    ]:
+        parameters = {"c": {"default": Rational(1, 2), "range": "(0, 1)"}} if "c" in beta else {}
+        derived = symmem.derive(Optimizer("rounded", "m1", [Momentum("grad", beta, "1")], parameters))
+        for target in ("numpy", "octave"):
+            assert ("rounded before" in TARGETS[target].source(derived)) == expected

@@ -196,7 +196,7 @@ def _check_use(optimizer: Optimizer) -> None:
                 raise DeclarationError(
                     f"momentum {position}: {field}: is zero, so m{position} does nothing; remove it"
                 )
-    if optimizer.schedule is not None and _vanishes(optimizer.schedule):
+    if optimizer.schedule is not None and optimizer.schedule == 0:
         raise DeclarationError("schedule: rate: is zero, so that nothing is trained; change it")
     for parameter in optimizer.parameters:
         if Symbol(parameter.name) not in used:

@@ -210,6 +210,11 @@ class Program:
         """Whether a decay is rounded before its powers are taken."""
         return any(each.beta is not None and is_rounded(each.beta) for each in self.optimizer.momentum)
 
+    @property
+    def digits(self) -> dict[str, bool]:
+        """What the head of emitted code says of the numbers at step n."""
+        return {"loses_digits": self.loses_digits, "rounds_decays": self.rounds_decays}
+
     def __getitem__(self, name: str) -> Variants:
         return self.routines[name]
 

@@ -6,6 +6,7 @@ import pytest
 
 import symmem
 from symmem.algebra.atoms import STEP
+from symmem.declaration import catalogue
 from symmem.declaration.hints import CALLS, SYMBOLS
 from symmem.declaration.loading import load
 from symmem.declaration.names import suggestion
@@ -184,6 +185,12 @@ def test_a_number_stands_wherever_an_expression_may() -> None:
 def test_a_number_is_short_for_a_default() -> None:
     long = FORM.replace("beta = 0.9", "beta = { default = 0.9 }")
     assert read_toml(FORM) == read_toml(long)
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_what_is_refused_is_not_in_the_zoo(name: str) -> None:
+    """A new check may refuse what is right."""
+    assert load(name).name == name
 
 
 def test_a_declared_name_is_no_riddle() -> None:

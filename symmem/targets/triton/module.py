@@ -63,7 +63,7 @@ def triton_module(derivation: Derivation) -> str:
             "helpers": [*device, *helpers],
             "tolerance": TOLERANCE_BITS,
             "has_sums": Need.STEPS in needs,
-            "loses_digits": program.loses_digits,
+            **program.digits,
         },
     )
 

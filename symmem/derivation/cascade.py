@@ -17,7 +17,7 @@ from symmem.algebra.directional import along, derivative
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
 from symmem.derivation.gains import at_frozen_point, frozen_point, frozen_update, gains
-from symmem.derivation.history import past_sum
+from symmem.derivation.history import past_sum, sum_over_past
 from symmem.derivation.paths import WAY, paths
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
@@ -29,7 +29,7 @@ NOW = Symbol("q0")
 def cascade_contributions(method: Method) -> tuple[Expr, ...]:
     """``d_l Phi[delta_l(n)]`` over h, in parts."""
     if not reads_constants(method):
-        return _written_out(method)
+        return written_out(method)
     return along_paths(method, tuple(past_sum(method, shape) for shape in shapes_of_paths(method)))
 
 
@@ -63,8 +63,9 @@ def along_paths(method: Method, sums: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(parts)
 
 
-def _written_out(method: Method) -> tuple[Expr, ...]:
-    past = _Past(method)
+def written_out(method: Method, update: Expr | None = None) -> tuple[Expr, ...]:
+    """The sums of every past step; ``update`` stands for F^(n), whose value is put in where none is given."""
+    past = _Past(method, update)
     parts = []
     for channel in method.channels:
         if channel.symbol not in method.phi.free_symbols:
@@ -79,10 +80,12 @@ def _written_out(method: Method) -> tuple[Expr, ...]:
 class _Past:
     """The deviations of one method at every step up to n, as explicit sums."""
 
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, update: Expr | None) -> None:
         self._method = method
         self.point = frozen_point(method, gains(method))
-        self._update = method.rate_at(STEP) * frozen_update(method, gains(method))
+        self._stands = update
+        found = frozen_update(method, gains(method)) if update is None else update
+        self._update = method.rate_at(STEP) * found
 
     def deviation(self, channel: Channel, step: Expr, depth: int) -> Expr:
         """``delta_l(step)``; ``depth`` counts the sums around it, whose indices are others."""
@@ -118,7 +121,13 @@ class _Past:
         """``sum_r c(step, step-r) way(r) = gain(step) way(step) + sum_{s<step} tail(step, s) F^(s)``."""
         kernel = channel.kernel
         if step == STEP:
-            return kernel.remembered.scale(STEP) * past_sum(self._method, kernel.remembered.shape)
+            return kernel.remembered.scale(STEP) * self._sum(kernel.remembered.shape)
         update = self._update.xreplace({STEP: PAST})
         earlier = Sum(kernel.tail(step, PAST) * update, (PAST, 0, step - 1))
         return kernel.gain(step) * self._way(step) + earlier
+
+    def _sum(self, shape: Kernel) -> Expr:
+        """``sum_{s<n} tail(n, s) rate(s) F^(s)``."""
+        if self._stands is None or not shape.has_memory:
+            return past_sum(self._method, shape)
+        return sum_over_past(self._update.xreplace({STEP: PAST}), shape, self._method.numbers)

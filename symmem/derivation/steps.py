@@ -16,9 +16,11 @@ from sympy import Add, Expr, Mul, S, Symbol
 
 from symmem.algebra.atoms import AGO, STEP, momentum_symbol
 from symmem.algebra.directional import derivative
+from symmem.algebra.families import SLOT
+from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect
-from symmem.derivation.cascade import reads_constants
-from symmem.derivation.gains import Gains, at_frozen_point, gains
+from symmem.derivation.cascade import reads_constants, written_out
+from symmem.derivation.gains import Gains, at_frozen_point, gains, is_steady
 from symmem.derivation.history import past_sum
 from symmem.derivation.paths import WAY, Path, paths
 from symmem.method.kernel import Kernel
@@ -47,7 +49,10 @@ class Steps:
     histories: tuple[History, ...]
     assembled: Expr
     is_written_out: bool = False
-    """Whether a g reads values that depend on the step: the correction is the recursion of :mod:`.cascade`."""
+    """Whether a g reads values that depend on the step: the correction is the recursion of :mod:`.cascade`.
+
+    Then ``slot(s)`` in ``assembled`` is F^(s)(theta).
+    """
 
 
 def steps(method: Method) -> Steps:
@@ -57,7 +62,9 @@ def steps(method: Method) -> Steps:
     direction = momentum_symbol(free)
     if method.is_cascade and not reads_constants(method):
         # Every past step has its own slopes: no weights stand in front of one derivative.
-        return Steps(now, direction, S.Zero, (), S.Zero, is_written_out=True)
+        update = None if is_steady(method) else SLOT(STEP)
+        assembled = group(written_out(method, update), method.numbers)
+        return Steps(now, direction, S.Zero, (), assembled, is_written_out=True)
     by_shape: dict[Kernel, list[tuple[Channel, Path]]] = {}
     for channel in method.channels:
         for path in paths(method, channel):

@@ -9,5 +9,6 @@ piece.py           LaTeX beside its extent in print (extent.py), by which bracke
 symbols.py         how each symbol is spelled (latex_symbols.py); notation is changed in glyphs.py and macros.py
 declared_latex.py  the LaTeX that a user declared: the one place where LaTeX is read
 shorthands.py      letters for coefficients that come back in a paper
+blocks.py          letters for parts of a formula that is longer than a person reads; block_places.py finds them
 html.py            sentences and tables of a notebook
 """

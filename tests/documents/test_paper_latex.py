@@ -241,6 +241,9 @@ def shorthands_of(equations: list[Equation]) -> dict[str, tuple[str, object]]:
         match = re.fullmatch(r"(\\coef[a-z])_\{n\}\((\w)\)", equation.left)
         if match:
             found[match[1]] = (match[2], Reader(equation.rights[0]).whole())
+        match = re.fullmatch(r"(\\(?:bu|num)_\{\d+\})(?:\^\{\(n\)\})?", equation.left)
+        if match:  # a block reads those before it
+            found[match[1]] = ("n", Reader(equation.rights[0], found).whole())
     return found
 
 
@@ -265,7 +268,7 @@ def checked(name: str, order: int) -> list[Equation]:
     equations = displayed(source)
     shorthands, truth = shorthands_of(equations), Truth(derivation)
     for equation in equations:
-        if equation.left.startswith(r"\coef"):
+        if equation.left.startswith((r"\coef", r"\bu", r"\num")):
             continue
         left, *rights = values(equation, truth, shorthands)
         for right, formula in zip(rights, equation.rights, strict=True):
@@ -332,6 +335,53 @@ def test_a_wrong_short_hand_is_seen() -> None:
         shorthands = {r"\coefa": ("x", Reader(wrong).whole())}
         left, right = values(lemma, truth, shorthands)
         assert not close(left, right), wrong
+
+
+def in_blocks(name: str) -> tuple[Truth, Equation, list[Equation]]:
+    """The correction of a method whose lemma has blocks, and the definitions before it, sums included."""
+    derivation, source = section(name, 1)
+    equations = [e for e in displayed(source) if e.place.startswith("lem:")]
+    (lemma,) = [e for e in equations if e.left == r"\bM^{(n)}(\btheta)"]
+    return Truth(derivation), lemma, equations[: equations.index(lemma)]
+
+
+def with_sums(definitions: list[Equation]) -> dict[str, tuple[str, object]]:
+    """The blocks, with the sums over the history as the lemma defines them."""
+    sums = {e.left: ("n", Reader(e.rights[0]).whole()) for e in definitions if e.left.startswith(r"\bS_")}
+    found = dict(sums)
+    for equation in definitions:
+        if equation.left.startswith((r"\bu", r"\num")):
+            name = equation.left.removesuffix("^{(n)}")
+            found[name] = ("n", Reader(equation.rights[0], found).whole())
+    return found
+
+
+LONG = ["grokfast-adamw", "laprop", "rmsprop-momentum"]
+LONGER = [
+    "adabelief",
+    "adapnm",
+    "exadam",
+    "mars-adamw",
+    "radam",
+    "rmsprop-momentum-optax",
+    "rmsprop-nesterov",
+]
+
+
+@pytest.mark.parametrize("name", [*LONG, *(pytest.param(name, marks=pytest.mark.prove) for name in LONGER)])
+def test_a_correction_in_blocks_is_the_correction(name: str) -> None:
+    """Read with its definitions alone, it has the value of the Derivation; a sign changed in a definition is seen."""
+    truth, lemma, before = in_blocks(name)
+    left, right = values(lemma, truth, with_sums(before))
+    assert close(left, right)
+    assert any(e.left.startswith(r"\bu") for e in before)
+    for position, equation in enumerate(before):
+        for wrong in flips(equation.rights[0])[:2] if equation.left.startswith((r"\bu", r"\num")) else ():
+            changed = Equation(equation.place, equation.left, (wrong,))
+            left, right = values(
+                lemma, truth, with_sums([*before[:position], changed, *before[position + 1 :]])
+            )
+            assert not close(left, right), (equation.left, wrong)
 
 
 # beside the paper: the formulas as printed, in our macros

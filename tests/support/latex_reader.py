@@ -37,6 +37,8 @@ INDEXED = {
     r"\bR",
     r"\gain",
     r"\coef",
+    r"\bu",
+    r"\num",
 }
 APPLIED = {r"\maploss", r"\mappot", r"\bF", r"\bM", r"\bG", r"\update", r"\modloss", r"\precond", r"\loss"}
 FUNCTIONS = {"sign": MP.sign, r"\log": MP.log, r"\exp": MP.exp, r"\tanh": MP.tanh}
@@ -262,6 +264,7 @@ class Reader:
             body = self.product()
             return lambda w: total(body(w))
         index, _, first = lower.partition(" = ")
+        index = re.sub(r"[ {}]", "", index)
         low = Reader(first, self.shorthands).whole()
         self.take("^")
         high = self.group()
@@ -354,14 +357,17 @@ class Reader:
         if kind == r"\coef":
             (argument,) = self.between("(", ")")
             return self.shorthand(token, argument)
+        block = self.shorthands.get(f"{token}_{{{subscript}}}")
+        if block is not None:
+            return lambda w: block[1](w if step is None else w.where(n=int(step(w))))
         arguments: list[Reading] = []
         if kind in APPLIED and self.peek() == "(":
             arguments = self.between("(", ")")
         name = f"{token}_{subscript}" if subscript and kind not in INDEXED else token
 
         def value(w: World) -> Value:
-            if token in w.indices:
-                return MP.mpf(w.indices[token])
+            if name in w.indices:
+                return MP.mpf(w.indices[name])
             number = None if step is None else int(step(w))
             return w.named[name](w, subscript, number, [argument(w) for argument in arguments])
 

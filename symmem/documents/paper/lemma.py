@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sympy import Expr, Symbol
 
@@ -10,19 +11,20 @@ from symmem.algebra.atoms import LR
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.steps import Steps
 from symmem.documents.account import Account
+from symmem.documents.paper.blocks import MOST_LINES, Numbering, defining, height, in_blocks, marked, spelled
 from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_step
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.histories import definitions, naming_histories
 from symmem.documents.parts import Lemma
 from symmem.documents.scheduled import front
+from symmem.notation.blocks import Block
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.shorthands import VARIABLE, Shorthand, abbreviated
 from symmem.notation.statement import THETA, Applied, AtStep, Indexed, Letter, N, added, power_of_h, times
+from symmem.notation.writable import Writable
 from symmem.records import record
 
 F, M = AtStep(Letter("F"), N), AtStep(Letter("M"), N)
-MOST_LINES = 6
-"""A correction that takes more lines is written by the sums over the history."""
 Letters = Sequence[tuple[str, str]]
 """Pairs (name, LaTeX): the letters that are free for short-hands."""
 
@@ -35,55 +37,75 @@ class Short:
     corrections: tuple[Expr, ...]
     is_series: bool
     """Whether the corrections are the coefficients F_1, F_2, and not M itself."""
-    shorthands: tuple[Shorthand, ...]
+    shorthands: tuple[Shorthand, ...] = ()
     steps: Steps | None = None
     """Those whose sums S_1, S_2, ... stand in the correction, where it is written by them."""
+    blocks: tuple[Block, ...] = ()
+    numbering: Numbering = Numbering()
 
 
 def shortened(
-    account: Account, writer: Writer, letters: Letters, known: Mapping[Expr, str] | None = None
+    account: Account,
+    writer: Writer,
+    letters: Letters,
+    known: Mapping[Expr, str] | None = None,
+    numbering: Numbering | None = None,
 ) -> Short:
-    """The formulas of the lemma; a template that is ``known`` in the paper keeps its letter."""
+    """The formulas of the lemma; a template that is ``known`` in the paper keeps its letter.
+
+    ``numbering`` counts the blocks of the paper; without it there are none.
+    """
     found = account.lemma
     assert found is not None, "a paper is written from an account with its PARTS"
     taken = " ".join(account.optimizer.symbols.values())
     free = [letter for letter, definition in letters if definition not in taken]
-    short, shorthands = abbreviated(
-        found.coefficients or (found.M,), free, lambda part: writer.piece(part).width
-    )
-    by_sums = _by_sums(found, short, shorthands, writer)
-    if by_sums:
-        naming = naming_histories(found.steps, writer)
-        short, shorthands = abbreviated(
-            (LR * found.steps.assembled,), free, lambda part: naming.piece(part).width
-        )
+    closed = _abbreviated(found, found.coefficients or (found.M,), free, writer, known or {})
+    if closed.is_series or _lines(closed, writer) <= MOST_LINES:
+        return closed
+    held = found.steps
+    best = closed
+    if held.histories:
+        naming = naming_histories(held, writer)
+        through = _abbreviated(found, (LR * held.assembled,), free, naming, known or {})
+        best = min(closed, replace(through, steps=held), key=lambda short: _lines(short, writer))
+    if numbering is None or _lines(best, writer) <= MOST_LINES:
+        return best
+    return _in_blocks(found, best, writer, numbering)
+
+
+def _abbreviated(
+    found: Lemma, formulas: tuple[Expr, ...], free: Sequence[str], writer: Writer, known: Mapping[Expr, str]
+) -> Short:
+    """The formulas with short-hands for functions of a parameter."""
+    short, shorthands = abbreviated(formulas, free, lambda part: writer.piece(part).width)
     table: dict[Symbol, Symbol] = {}
     renamed: list[Shorthand] = []
     fresh = iter(free)
     for each in shorthands:
-        letter = (known or {}).get(each.template) or next(fresh)
+        letter = known.get(each.template) or next(fresh)
         uses = tuple((parameter, Symbol(f"{letter}_{parameter.name}")) for parameter, _ in each.uses)
         table |= {old: new for (_, old), (_, new) in zip(each.uses, uses, strict=True)}
         renamed.append(Shorthand(letter, each.template, uses))
     corrections = tuple(expression.xreplace(table) for expression in short)
-    held = found.steps if by_sums else None
-    return Short(found.F, corrections, bool(found.coefficients), tuple(renamed), held)
+    return Short(found.F, corrections, bool(found.coefficients), tuple(renamed))
 
 
-def _by_sums(
-    found: Lemma, short: tuple[Expr, ...], shorthands: tuple[Shorthand, ...], writer: Writer
-) -> bool:
-    """Whether M is longer than a person reads, and shorter by the sums over the history."""
+def _in_blocks(found: Lemma, best: Short, writer: Writer, numbering: Numbering) -> Short:
+    """The correction in blocks: by its sums over the history or its past updates, where it has such a form."""
     held = found.steps
-    if found.coefficients or not held.histories or held.is_written_out:
-        return False
-    lines = _height(_abbreviating(writer, shorthands), short[0])
-    return lines > MOST_LINES and _height(naming_histories(held, writer), LR * held.assembled) < lines
+    by_steps = held.is_written_out or best.steps is not None
+    formula = marked(LR * held.assembled, held) if by_steps else found.M
+    blocks = in_blocks(formula, writer)
+    short = Short(found.F, (blocks.formula,), False, (), best.steps, blocks.blocks, numbering)
+    return short if height(blocks.formula, blocks.blocks, writer) < _lines(best, writer) else best
 
 
-def _height(writer: Writer, value: Expr) -> int:
-    """The lines of a correction."""
-    return len(writer.lines(Row(Applied(M, (THETA,)), (value,)), value, writer.width - 7))
+def _lines(short: Short, writer: Writer) -> int:
+    """The lines of the correction."""
+    naming = _abbreviating(writer, short.shorthands)
+    return height(
+        short.corrections[0], (), naming if short.steps is None else naming_histories(short.steps, naming)
+    )
 
 
 def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
@@ -97,8 +119,8 @@ def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
         rows.append(Row(Applied(M, (THETA,)), found.corrections, f"eq:{name}-correction"))
     else:
         places = [coefficient(j) for j in range(1, len(found.corrections) + 1)]
-        whole = added(*(times(power_of_h(j), place) for j, place in enumerate(places, start=1)))
-        rows.append(Row(Applied(M, (THETA,)), (whole,)))
+        series = added(*(times(power_of_h(j), place) for j, place in enumerate(places, start=1)))
+        rows.append(Row(Applied(M, (THETA,)), (series,)))
         for j, (place, value) in enumerate(zip(places, found.corrections, strict=True), start=1):
             rows.append(Row(place, (value,), f"eq:{name}-F{j}"))
     defined = [
@@ -108,11 +130,19 @@ def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
     if found.steps is not None:
         defined += definitions(found.steps, writer, optimizer.schedule is not None)
         naming = naming_histories(found.steps, naming)
+    whole = (*found.corrections, *(block.template for block in found.blocks))
+    naming, table = spelled(whole, found.blocks, found.numbering, naming)
+    defined += defining(found.blocks, found.numbering, table)
+    rows = [replace(row, rights=tuple(_placed(right, table) for right in row.rights)) for row in rows]
     return {
         "formulas": naming.display(rows),
-        "defines": writer.display(defined, end="") if defined else "",
+        "defines": naming.display(defined, end="") if defined else "",
         "through_sums": found.steps is not None,
     }
+
+
+def _placed(right: Writable, table: Mapping[Expr, Symbol]) -> Writable:
+    return right.xreplace(table) if isinstance(right, Expr) else right
 
 
 def coefficient(order: int) -> Formula:

@@ -48,6 +48,10 @@ COEFFICIENTS = (
     Macro("coeff", 0.52, r"\zeta", "the same"),
     Macro("coefg", 0.56, r"\eta", "the same"),
 )
+BLOCKS = (
+    Macro("bu", 0.66, r"\boldsymbol{u}", "a vector that a long formula reads"),
+    Macro("num", 0.66, r"\varphi", "a number that a long formula reads"),
+)
 _TIGHT = r"\scriptscriptstyle" + "".join(
     rf"\let\{size}{side}\relax" for size in ("big", "Big", "bigg", "Bigg") for side in "lr"
 )
@@ -71,6 +75,7 @@ MACROS = (
     Macro("bd", 0.62, r"\boldsymbol{d}", "the start-up shift"),
     Macro("bS", 0.72, r"\boldsymbol{S}", "a sum over the history"),
     Macro("age", 0.52, r"\bar{k}", "the mean age of what is remembered"),
+    *BLOCKS,
     Macro("bR", 0.86, r"\boldsymbol{R}", "a term that is no gradient"),
     Macro("bv", 0.62, r"\boldsymbol{v}", "a direction"),
     Macro("dirder", 0.83, "D", "the derivative of a vector function"),
@@ -116,7 +121,8 @@ PAPER = Macros(
         "g'": symbol(rf"{_SIGNS['gfun'].text}'", 0.8),
         "g''": symbol(rf"{_SIGNS['gfun'].text}''", 1.0),
         "gain": _SIGNS["gain"],
-        **{letter: _SIGNS[f"b{letter}"] for letter in "FMGdSRv"},
+        **{letter: _SIGNS[f"b{letter}"] for letter in "FMGdSRuv"},
+        "varphi": _SIGNS["num"],
         **{name: _SIGNS[name] for name, _ in SHORTHANDS},
     },
 )

@@ -13,6 +13,7 @@ from symmem.documents.account import Account
 from symmem.documents.comparison.entry import Compared
 from symmem.documents.comparison.latex import comparison_latex
 from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
+from symmem.documents.paper.blocks import first_numbering
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.general import general_text
@@ -106,11 +107,14 @@ def dealt(accounts: Sequence[Account], layout: Layout) -> list[Short]:
     taken = " ".join(latex for account in accounts for latex in account.optimizer.symbols.values())
     free = [letter for letter in SHORTHANDS if letter[1] not in taken]
     found: list[Short] = []
+    numbering = first_numbering(taken)
     for account in accounts:
         writer = Writer.of(account.optimizer, layout.page.width)
         known = {s.template: s.letter for short in found for s in short.shorthands}
         used = set(known.values())
-        found.append(shortened(account, writer, [letter for letter in free if letter[0] not in used], known))
+        unused = [letter for letter in free if letter[0] not in used]
+        found.append(shortened(account, writer, unused, known, numbering))
+        numbering = numbering and numbering.behind(found[-1].blocks)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symmem.algebra.atoms import LR, PAST, STEP
 from symmem.derivation.steps import Steps
+from symmem.documents.paper.blocks import MOST_LINES
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.histories import (
@@ -15,7 +16,7 @@ from symmem.documents.paper.histories import (
     single_sum,
     stays,
 )
-from symmem.documents.paper.lemma import MOST_LINES, F, M, coefficient
+from symmem.documents.paper.lemma import F, M, coefficient
 from symmem.documents.parts import Lemma
 from symmem.notation.formula import Fraction, Number
 from symmem.notation.statement import THETA, Along, Applied, AtStep, H, Indexed, Iterate, Letter, N, times

@@ -9,6 +9,7 @@ from symmem import __version__
 from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
+from symmem.documents.paper.blocks import first_numbering
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import (
@@ -45,7 +46,8 @@ def paper_section(account: Account, layout: Layout | None = None, short: Short |
     """
     chosen = layout or Layout()
     writer = Writer.of(account.optimizer, chosen.page.width)
-    given = shortened(account, writer, SHORTHANDS) if short is None else short
+    taken = first_numbering(" ".join(account.optimizer.symbols.values()))
+    given = shortened(account, writer, SHORTHANDS, numbering=taken) if short is None else short
     return render("latex/method.tex.jinja", _section(account, chosen, writer, given))
 
 

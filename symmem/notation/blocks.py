@@ -1,0 +1,186 @@
+r"""Letters for blocks of a long formula: u_1^(n) for a vector, varphi_1^(n) for a number, each with its definition.
+
+A block is a part of a formula that depends on at most one step: on n, or on the index of a sum around it, and then its
+template has n in the place of that index.  Repeated blocks come first, the one that saves most; where a formula is
+still longer than a person reads, its largest parts get letters too.  Beside :mod:`.shorthands`, whose letters stand
+for functions of a parameter.
+
+A use is a function, ``blockv3(s)`` of a vector, ``blockn3(s)`` of a number: what it depends on is seen by SymPy
+itself.  ``slot(s)`` is a vector that is known by another name, such as a past update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sympy import Expr, Function, Mul, Pow, S, Sum, Symbol
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import STEP, Kind
+from symmem.algebra.families import SLOT
+from symmem.notation.block_places import (
+    NUMBER,
+    VECTOR,
+    Seen,
+    canonical,
+    depends,
+    inner,
+    kind_of,
+    rebuilt,
+    uses,
+)
+from symmem.records import record
+
+_SHORT, _DEFINITION, _LEAST = 1.8, 4.0, 5.0
+"""Widths in ems: of a use, of what a definition takes besides its right-hand side, and below which nothing is named."""
+_MOST, _LINES = 40, 3
+"""At most so many blocks; one that stands once takes at most so many lines."""
+
+
+@record(frozen=True)
+class Block:
+    """``template`` has n for the step on which the block depends, and other blocks as functions."""
+
+    name: str
+    template: Expr
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it is a vector, and not one number."""
+        return self.name.startswith(VECTOR)
+
+    @property
+    def number(self) -> int:
+        """Its place among the vectors, or among the numbers."""
+        return int(self.name[len(VECTOR) :])
+
+    @classmethod
+    def of(cls, use: AppliedUndef) -> Block:
+        """What is seen of a block where it is used."""
+        name = f"{VECTOR}0" if use.func == SLOT else use.func.__name__
+        return cls(name, STEP if use.args else S.Zero)
+
+    @property
+    def has_step(self) -> bool:
+        """Whether it depends on a step."""
+        return STEP in self.template.free_symbols
+
+    def at(self, index: Expr) -> Expr:
+        """The block at a step."""
+        return Function(self.name)(index) if self.has_step else Function(self.name)()
+
+
+@record(frozen=True)
+class Blocks:
+    """A formula with blocks in it, and the blocks, each behind those that it reads."""
+
+    formula: Expr
+    blocks: tuple[Block, ...]
+
+    def expanded(self) -> Expr:
+        """The formula with every block written out."""
+        return _expanded(self.formula, {block.name: block for block in self.blocks})
+
+
+def blocked(
+    formula: Expr, size: Callable[[Expr], float], is_long: Callable[[Expr], bool], line: float
+) -> Blocks:
+    """The formula in blocks; ``size`` is a width in print, ``line`` that of a line, ``is_long`` more than is read."""
+    pool: list[Expr] = [canonical(formula)]
+    names: list[str] = []
+    known: dict[Expr, float] = {}
+
+    def width(part: Expr) -> float:
+        if part not in known:
+            known[part] = size(part)
+        return known[part]
+
+    while len(names) < _MOST:
+        template = _repeated(pool, width)
+        for whole in pool if template is None else ():
+            if template is None and is_long(whole):
+                template = _largest(whole, width, _LINES * line)
+        if template is None:
+            break
+        stem = NUMBER if kind_of(template) is Kind.SCALAR else VECTOR
+        names.append(f"{stem}{len(names) + 1}")
+        block = Block(names[-1], template)
+        pool = [*(canonical(_replaced(part, frozenset(), block)) for part in pool), template]
+    return _in_order(pool[0], [Block(*pair) for pair in zip(names, pool[1:], strict=True)])
+
+
+def _repeated(pool: Sequence[Expr], size: Callable[[Expr], float]) -> Expr | None:
+    """The template that saves most; None where none saves anything."""
+    best, most = None, 0.0
+    for template, count in Seen.of(pool).candidates().items():
+        if count > 1 and template not in pool:
+            width = size(template)
+            saved = count * (width - _SHORT) - width - _DEFINITION if width >= _LEAST else 0
+            if saved > most:
+                best, most = template, saved
+    return best
+
+
+def _largest(whole: Expr, size: Callable[[Expr], float], most: float) -> Expr | None:
+    """The widest part that is not too wide; one whose entries do not mix is better than one with a Hessian in it."""
+    found = [template for template in Seen.of([whole]).singles if template != whole]
+    sized = [(kind_of(template) is not Kind.TENSOR, size(template), template) for template in found]
+    fit = [entry for entry in sized if _LEAST <= entry[1] <= most]
+    return max(fit, key=lambda entry: entry[:2], default=(False, 0.0, None))[2]
+
+
+def _replaced(expression: Expr, bound: frozenset[Symbol], block: Block) -> Expr:
+    """From the outside in: every place of the template, at whatever step, is a use of the block."""
+    if not expression.args:
+        return expression
+    for index in depends(expression, bound) or [STEP]:
+        template = block.template.xreplace({STEP: index})
+        if expression == template:
+            return block.at(index)
+        if isinstance(expression, Mul) and isinstance(template, Mul):
+            factors = list(expression.args)
+            if all(factor in factors for factor in template.args):
+                rest = [_replaced(f, bound, block) for f in factors if f not in template.args]
+                return Mul(block.at(index), *rest)
+    if isinstance(expression, Sum):
+        last = len(expression.limits) - 1
+        inside = bound | {expression.limits[last][0]}
+        return Sum(_replaced(inner(expression, last), inside, block), expression.limits[last])
+    if isinstance(expression, Pow) and not expression.exp.is_number:
+        return expression
+    parts = [_replaced(part, bound, block) if isinstance(part, Expr) else part for part in expression.args]
+    return rebuilt(expression, parts)
+
+
+def _expanded(expression: Expr, blocks: Mapping[str, Block]) -> Expr:
+    if not expression.args and not isinstance(expression, AppliedUndef):
+        return expression
+    if isinstance(expression, AppliedUndef) and expression.func.__name__ in blocks:
+        block = blocks[expression.func.__name__]
+        table = dict.fromkeys([STEP], *expression.args) if expression.args else {}
+        return _expanded(block.template, blocks).xreplace(table)
+    return rebuilt(expression, [_expanded(p, blocks) if isinstance(p, Expr) else p for p in expression.args])
+
+
+def _in_order(formula: Expr, blocks: Sequence[Block]) -> Blocks:
+    """Numbered anew, each behind those that it reads; numbers and vectors are counted apart."""
+    named = {block.name: block for block in blocks}
+    order: dict[str, str] = {}
+
+    def visit(expression: Expr) -> None:
+        for name in dict.fromkeys(use.func.__name__ for use in uses(expression)):
+            if name in named and name not in order:
+                visit(named[name].template)
+                stem = name[: len(VECTOR)]
+                order[name] = f"{stem}{sum(other.startswith(stem) for other in order) + 1}"
+
+    def renamed(expression: Expr) -> Expr:
+        table = {
+            use: Function(order[use.func.__name__])(*use.args) for use in uses(expression) if use.func != SLOT
+        }
+        return expression.xreplace(table)
+
+    visit(formula)
+    return Blocks(
+        renamed(formula), tuple(Block(new, renamed(named[old].template)) for old, new in order.items())
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from sympy import Expr, Mul, Pow, Sum, Symbol
+from sympy import Dummy, Expr, Mul, Pow, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import LR, PAST, STEP, Kind, kind, momentum_symbol
@@ -22,14 +22,30 @@ _PLAIN = {VECTOR: momentum_symbol(1), NUMBER: Symbol("x")}
 
 def canonical(expression: Expr) -> Expr:
     """The indices of sums named by the number of sums inside: equal sums are equal expressions."""
-    return _canonical(expression)[0]
+    return _named(_unbound(expression, {}))[0]
 
 
-def _canonical(expression: Expr) -> tuple[Expr, int]:
+def _unbound(expression: Expr, indices: Mapping[Expr, Expr]) -> Expr:
+    """Every index under a name of its own, so that no other name is taken by the next renaming."""
+    if not expression.args:
+        return indices.get(expression, expression)
+    if not isinstance(expression, Sum):
+        parts = [_unbound(p, indices) if isinstance(p, Expr) else p for p in expression.args]
+        return rebuilt(expression, parts)
+    known, limits = dict(indices), []
+    for index, low, high in reversed(expression.limits):  # the last is the outermost
+        ends = [_unbound(end, known) for end in (low, high)]
+        known[index] = Dummy()
+        limits.append((known[index], *ends))
+    return Sum(_unbound(expression.function, known), *reversed(limits))
+
+
+def _named(expression: Expr) -> tuple[Expr, int]:
+    """With the number of sums inside."""
     if not expression.args or not expression.has(Sum):
         return expression, 0
     if isinstance(expression, Sum):
-        inside, height = _canonical(expression.function)
+        inside, height = _named(expression.function)
         limits: list[tuple[Expr, ...]] = []
         for index, low, high in expression.limits:  # SymPy keeps sums of sums as one, the inner limits first
             name = {index: PAST if height == 0 else Symbol(f"s{height}")}
@@ -37,7 +53,7 @@ def _canonical(expression: Expr) -> tuple[Expr, int]:
             limits = [tuple(end.xreplace(name) for end in ends) for ends in limits]
             limits.append((*name.values(), low, high))
         return Sum(inside, *limits), height
-    pairs = [_canonical(part) if isinstance(part, Expr) else (part, 0) for part in expression.args]
+    pairs = [_named(part) if isinstance(part, Expr) else (part, 0) for part in expression.args]
     return rebuilt(expression, [part for part, _ in pairs]), max(height for _, height in pairs)
 
 

@@ -11,7 +11,7 @@ itself.  ``slot(s)`` is a vector that is known by another name, such as a past u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from sympy import Expr, Function, Mul, Pow, S, Sum, Symbol
 from sympy.core.function import AppliedUndef
@@ -76,10 +76,6 @@ class Blocks:
 
     formula: Expr
     blocks: tuple[Block, ...]
-
-    def expanded(self) -> Expr:
-        """The formula with every block written out."""
-        return _expanded(self.formula, {block.name: block for block in self.blocks})
 
 
 def blocked(
@@ -150,16 +146,6 @@ def _replaced(expression: Expr, bound: frozenset[Symbol], block: Block) -> Expr:
         return expression
     parts = [_replaced(part, bound, block) if isinstance(part, Expr) else part for part in expression.args]
     return rebuilt(expression, parts)
-
-
-def _expanded(expression: Expr, blocks: Mapping[str, Block]) -> Expr:
-    if not expression.args and not isinstance(expression, AppliedUndef):
-        return expression
-    if isinstance(expression, AppliedUndef) and expression.func.__name__ in blocks:
-        block = blocks[expression.func.__name__]
-        table = dict.fromkeys([STEP], *expression.args) if expression.args else {}
-        return _expanded(block.template, blocks).xreplace(table)
-    return rebuilt(expression, [_expanded(p, blocks) if isinstance(p, Expr) else p for p in expression.args])
 
 
 def _in_order(formula: Expr, blocks: Sequence[Block]) -> Blocks:

@@ -356,7 +356,7 @@ def with_sums(definitions: list[Equation]) -> dict[str, tuple[str, object]]:
     return found
 
 
-LONG = ["grokfast-adamw", "laprop", "rmsprop-momentum"]
+LONG = ["laprop", "rmsprop-momentum"]
 LONGER = [
     "adabelief",
     "adapnm",

@@ -7,6 +7,7 @@ and products are taken entry by entry; gradients are taken by differences.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,7 @@ INDEXED = {
     r"\num",
 }
 APPLIED = {r"\maploss", r"\mappot", r"\bF", r"\bM", r"\bG", r"\update", r"\modloss", r"\precond", r"\loss"}
+RELATIONS = {">": operator.gt, "<": operator.lt, r"\geq": operator.ge, r"\leq": operator.le}
 FUNCTIONS = {"sign": MP.sign, r"\log": MP.log, r"\exp": MP.exp, r"\tanh": MP.tanh}
 
 
@@ -126,7 +128,7 @@ class Reader:
 
     def factors(self) -> list[Reading]:
         found = [self.unit()]
-        while self.peek() and self.peek() not in ("+", "-", ")", "]", "}", ",", "=", "/"):
+        while self.peek() and self.peek() not in ("+", "-", ")", "]", "}", ",", "=", "/", *RELATIONS):
             found.append(self.unit())
         return found
 
@@ -212,12 +214,31 @@ class Reader:
             raise AssertionError("no directional derivative in the zoo")
         if token == r"\operatorname":
             name = self.raw_group().replace(" ", "")
+            if name == "where":
+                return self.where()
             return self.applied(FUNCTIONS[name])
+        if token in (r"\max", r"\min"):
+            choose = max if token == r"\max" else min
+            parts = self.between("(", ")")
+            return lambda w: choose(part(w) for part in parts)
         if token in FUNCTIONS:
             return self.applied(FUNCTIONS[token])
         if token == r"\infty":
             return lambda _: MP.inf
         return self.letter(token)
+
+    def where(self) -> Reading:
+        """where(x > y, if so, if not)."""
+        self.take("(")
+        left = self.sum()
+        holds = RELATIONS[self.take()]
+        right = self.sum()
+        self.take(",")
+        yes = self.sum()
+        self.take(",")
+        no = self.sum()
+        self.take(")")
+        return lambda w: yes(w) if holds(left(w), right(w)) else no(w)
 
     def entries(self, inside: Reading) -> Reading:
         """(...)_{i} under a sum over i."""
@@ -310,7 +331,8 @@ class Reader:
 
         def value(w: World) -> Value:
             point = where(w) if where is not None else w.theta
-            found = tuple(w.loss.contraction(point, *(slot(w) for slot in slots[: order - 1])))
+            vectors = [_as_vector(slot(w), w) for slot in slots[: order - 1]]
+            found = tuple(w.loss.contraction(point, *vectors))
             if len(slots) == order:  # all slots filled: a number
                 return total(entrywise(lambda x, y: x * y, found, slots[-1](w)))
             return found
@@ -385,6 +407,11 @@ class Reader:
 
 def _size(value: Value) -> Value:
     return max(map(abs, value)) if isinstance(value, tuple) else abs(value)
+
+
+def _as_vector(value: Value, world: World) -> Value:
+    """An empty sum of vectors is 0."""
+    return value if isinstance(value, tuple) else (value,) * len(world.theta)
 
 
 def _added(values: list[Value]) -> Value:

@@ -58,6 +58,7 @@ def _named(expression: Expr) -> tuple[Expr, int]:
 
 
 def rebuilt(expression: Expr, parts: Sequence[Expr]) -> Expr:
+    """The expression with other parts; itself where they are its own."""
     return expression if tuple(parts) == expression.args else expression.func(*parts)
 
 

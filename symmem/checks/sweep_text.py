@@ -22,13 +22,15 @@ def sign_text(rows: Sequence[Row], style: Style) -> str:
     lines = fitted_table([[style.plain(cell) for cell in row] for row in cells], style.width)
     told = [
         "penalises, rewards: the modified loss is L + h c R, with R a norm of the gradient, c > 0 or c < 0, at the "
-        "parameters of the row, as the small numbers such as eps go to 0; neither: memory leaves the loss as it is. "
+        "parameters of the row, and where there is one only as a small number such as eps goes to 0, in that limit; "
+        "neither: memory leaves the loss as it is. "
         "A row without one of these words says why: F + M is the update without memory, and P a factor with which "
         "it is the step h P grad of the modified loss.",
         "inside the map: c R of the loss inside the gradient map of the update (mathematics.md section 11), with c > 0 "
         "where large gradients are penalised and c < 0 where they are rewarded.",
         "Every number is that of the first order in h and means something for h/(1 - beta) << 1 alone, with beta of "
-        "the longest memory: the last column, which asks for less where a second moment vanishes on a constant past.",
+        "the longest memory: the last column, which asks for less where a part of the update, as a second moment, "
+        "vanishes on a constant past: there with gradients and a Hessian of size 1.",
     ]
     if any(_mark(row) for row in rows):
         told.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, partial
 
 import pytest
@@ -84,6 +85,24 @@ def test_every_entry_has_a_citation(name: str) -> None:
         assert work["author"]
         assert work["title"]
         assert any(work[key] for key in ("journal", "booktitle", "howpublished", "publisher", "url", "doi"))
+
+
+def test_numbers_of_works_fit_their_years() -> None:
+    """An arXiv number begins with year and month: a preprint has that year, a venue is at most three years later."""
+    for name in EVERY:
+        for work in load(name).citations:
+            assert re.fullmatch(r"(10\.\d{4,9}/\S+)?", work["doi"]), name
+            found = re.fullmatch(r"https://arxiv\.org/abs/((\d\d)(\d\d)\.\d{4,5})", work["url"])
+            if found is None:
+                assert "arxiv" not in work["url"], name
+                continue
+            number, year, month = found[1], 2000 + int(found[2]), int(found[3])
+            assert 1 <= month <= 12, name
+            assert len(number) == (10 if year >= 2015 else 9), name
+            if work["howpublished"]:
+                assert (work["howpublished"], work["year"]) == (f"arXiv:{number}", str(year)), name
+            assert 0 <= int(work["year"]) - year <= 3, name
+            assert work.key.endswith(work["year"]), name
 
 
 def test_one_work_is_cited_in_one_way() -> None:

@@ -125,6 +125,47 @@ def test_the_wrapper_of_kernels_keeps_its_shape() -> None:
         assert shape(found) == expected, name
 
 
+def test_triton_modules_keep_their_shape() -> None:
+    expected = shape(TARGETS["triton"].source(derived(HARMLESS, cited=False, opaque=False)))
+    for name, payload in PAYLOADS.items():
+        found = TARGETS["triton"].source(derived(payload, cited=False, opaque=False))
+        assert shape(found) == expected, name
+
+
+def without_coq_comments(source: str) -> str:
+    """Comments nest, and text in quotes inside one is skipped; what is left, without blank space."""
+    depth, quoted, kept, at = 0, False, [], 0
+    while at < len(source):
+        quoted ^= depth > 0 and source[at] == '"'
+        step = 1
+        if not quoted and source.startswith("(*", at):
+            depth, step = depth + 1, 2
+        elif not quoted and depth and source.startswith("*)", at):
+            depth, step = depth - 1, 2
+        elif depth == 0:
+            kept.append(source[at])
+        at += step
+    assert depth == 0
+    assert not quoted
+    return "".join("".join(kept).split())
+
+
+def test_coq_comments_stay_comments() -> None:
+    def sentences(text: str) -> str:
+        return without_coq_comments(TARGETS["coq"].source(derived(text, cited=False, opaque=False)))
+
+    expected = sentences(HARMLESS)
+    for payload in (
+        *PAYLOADS.values(),
+        "*) Axiom boom : False. (*",
+        "(* open",
+        'a " quote',
+        "ends with (",
+        "*",
+    ):
+        assert sentences(payload) == expected, payload
+
+
 def without_c_comments(source: str) -> str:
     """Trigraphs, continued lines, comments and blank space removed in the order of the standard."""
     source = source.replace("??/", "\\").replace("\\\n", "")

@@ -76,13 +76,23 @@ class Blocks:
 
     formula: Expr
     blocks: tuple[Block, ...]
+    beside: tuple[Expr, ...] = ()
+    """The formulas beside it, in the same blocks."""
 
 
 def blocked(
-    formula: Expr, size: Callable[[Expr], float], is_long: Callable[[Expr], bool], line: float
+    formula: Expr,
+    size: Callable[[Expr], float],
+    is_long: Callable[[Expr], bool],
+    line: float,
+    beside: Sequence[Expr] = (),
 ) -> Blocks:
-    """The formula in blocks; ``size`` is a width in print, ``line`` that of a line, ``is_long`` more than is read."""
-    pool: list[Expr] = [canonical(formula)]
+    """The formula in blocks; ``size`` is a width in print, ``line`` that of a line, ``is_long`` more than is read.
+
+    Formulas that stand ``beside`` it are written in the same blocks.
+    """
+    given = [canonical(each) for each in (formula, *beside)]
+    pool = list(given)
     names: list[str] = []
     known: dict[Expr, float] = {}
 
@@ -102,7 +112,8 @@ def blocked(
         names.append(f"{stem}{len(names) + 1}")
         block = Block(names[-1], template)
         pool = [*(canonical(_replaced(part, frozenset(), block)) for part in pool), template]
-    return _in_order(pool[0], [Block(*pair) for pair in zip(names, pool[1:], strict=True)])
+    blocks = [Block(*pair) for pair in zip(names, pool[len(given) :], strict=True)]
+    return _in_order(pool[: len(given)], blocks)
 
 
 def _repeated(pool: Sequence[Expr], size: Callable[[Expr], float]) -> Expr | None:
@@ -148,7 +159,7 @@ def _replaced(expression: Expr, bound: frozenset[Symbol], block: Block) -> Expr:
     return rebuilt(expression, parts)
 
 
-def _in_order(formula: Expr, blocks: Sequence[Block]) -> Blocks:
+def _in_order(formulas: Sequence[Expr], blocks: Sequence[Block]) -> Blocks:
     """Numbered anew, each behind those that it reads; numbers and vectors are counted apart."""
     named = {block.name: block for block in blocks}
     order: dict[str, str] = {}
@@ -166,7 +177,8 @@ def _in_order(formula: Expr, blocks: Sequence[Block]) -> Blocks:
         }
         return expression.xreplace(table)
 
-    visit(formula)
-    return Blocks(
-        renamed(formula), tuple(Block(new, renamed(named[old].template)) for old, new in order.items())
-    )
+    for formula in formulas:
+        visit(formula)
+    first, *beside = map(renamed, formulas)
+    found = tuple(Block(new, renamed(named[old].template)) for old, new in order.items())
+    return Blocks(first, found, tuple(beside))

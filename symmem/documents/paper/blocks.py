@@ -58,14 +58,16 @@ def marked(formula: Expr, held: Steps) -> Expr:
     return formula.xreplace({h.symbol: _mark(k) for k, h in enumerate(held.histories)})
 
 
-def in_blocks(formula: Expr, writer: Writer) -> Blocks:
-    """The formula, its histories marked, in blocks for the width of the page."""
+def in_blocks(formula: Expr, update: Expr, writer: Writer) -> Blocks:
+    """The formula, its histories marked, and the update beside it, in blocks for the width of the page."""
 
     def size(part: Expr) -> float:
         naming, table = spelled((part,), (), Numbering(), writer)
         return naming.piece(part.xreplace(table)).width
 
-    return blocked(formula, size, lambda part: height(part, (), writer) > MOST_LINES, writer.width - 7)
+    return blocked(
+        formula, size, lambda part: height(part, (), writer) > MOST_LINES, writer.width - 7, (update,)
+    )
 
 
 def height(formula: Expr, blocks: Sequence[Block], writer: Writer) -> int:

@@ -95,8 +95,8 @@ def _in_blocks(found: Lemma, best: Short, writer: Writer, numbering: Numbering) 
     held = found.steps
     by_steps = held.is_written_out or best.steps is not None
     formula = marked(LR * held.assembled, held) if by_steps else found.M
-    blocks = in_blocks(formula, writer)
-    short = Short(found.F, (blocks.formula,), False, (), best.steps, blocks.blocks, numbering)
+    blocks = in_blocks(formula, found.F, writer)
+    short = Short(blocks.beside[0], (blocks.formula,), False, (), best.steps, blocks.blocks, numbering)
     return short if height(blocks.formula, blocks.blocks, writer) < _lines(best, writer) else best
 
 
@@ -130,7 +130,7 @@ def lemma(found: Short, optimizer: Optimizer, writer: Writer) -> Values:
     if found.steps is not None:
         defined += definitions(found.steps, writer, optimizer.schedule is not None)
         naming = naming_histories(found.steps, naming)
-    whole = (*found.corrections, *(block.template for block in found.blocks))
+    whole = (found.F, *found.corrections, *(block.template for block in found.blocks))
     naming, table = spelled(whole, found.blocks, found.numbering, naming)
     defined += defining(found.blocks, found.numbering, table)
     rows = [replace(row, rights=tuple(_placed(right, table) for right in row.rights)) for row in rows]

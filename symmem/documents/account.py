@@ -16,7 +16,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
+from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
 from symmem.derivation.noise_steps import NoiseSteps, noise_steps
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
@@ -73,6 +73,8 @@ class Account:
     start: StartShift | Missing | None = None
     quadratic: Quadratic | None = None
     noise: MeanOverBatches | None = None
+    settled_noise: MeanOverBatches | None = None
+    """After many steps, where ``noise`` is for symbolic n."""
     stochastic: StochasticEquation | None = None
     noise_steps: NoiseSteps | None = None
     assumptions: tuple[Assumption, ...] = ()
@@ -100,6 +102,7 @@ def account_of(
         return read() if part in asked else None
 
     loss = when(Part.LOSS, lambda: _loss(derivation))
+    noise = None if sampling is None else _noise(derivation, sampling, at)
     return Account(
         derivation.optimizer,
         derivation.order,
@@ -114,7 +117,8 @@ def account_of(
         modified_equation=when(Part.EQUATION, lambda: _equation(derivation)),
         start=when(Part.START, lambda: _start(derivation)),
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
-        noise=None if sampling is None else _noise(derivation, sampling, at),
+        noise=noise,
+        settled_noise=None if noise is None else _settled_noise(derivation, noise),
         stochastic=None if sampling is None else _stochastic(derivation, sampling, at),
         noise_steps=when(Part.LEMMA, lambda: _noise_steps(derivation, sampling)),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
@@ -136,6 +140,13 @@ def _noise(derivation: Derivation, sampling: Sampling, at: At) -> MeanOverBatche
     if isinstance(found, Missing) and at == "n":
         found = mean_over_batches(derivation.method, sampling, "limit")
     return _demanded(found)
+
+
+def _settled_noise(derivation: Derivation, noise: MeanOverBatches) -> MeanOverBatches | None:
+    if noise.place != "n":
+        return None
+    found = noise_in_mean(derivation.method, noise.sampling, "limit")
+    return None if isinstance(found, Missing) else found
 
 
 def _noise_steps(derivation: Derivation, sampling: Sampling | None) -> NoiseSteps | None:

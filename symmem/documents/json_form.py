@@ -76,7 +76,11 @@ def json_data(account: Account) -> dict[str, Any]:
     if account.schedule is not None:
         data["schedule"] = _schedule(account.schedule, spelling)
     if account.noise is not None:
-        data["noise"] = _noise(account.noise, account.stochastic, spelling)
+        later = account.settled_noise
+        data["noise"] = {
+            **_noise(account.noise, account.stochastic, spelling),
+            "limit": None if later is None else _mean(later, spelling),
+        }
     if account.quadratic is not None:
         data["quadratic"] = _quadratic(account.quadratic, spelling)
     return data
@@ -179,18 +183,25 @@ def _noise(
     found: MeanOverBatches, stochastic: StochasticEquation | None, spelling: LatexSpelling
 ) -> dict[str, Any]:
     """What the noise of mini-batches adds: to the frozen update, through memory, over one epoch, as diffusion."""
-    pairs, epoch, batches = found.pairs, found.epoch, found.sampling.batches
+    epoch, batches = found.epoch, found.sampling.batches
     return {
         "at": found.place,
         "replacement": batches is None,
         "batches": None if batches is None else str(batches),
+        **_mean(found, spelling),
+        "diffusion": stochastic and expression_data(stochastic.diffusion, spelling),
+        "epoch": epoch and {"variance": _one(epoch.variance, spelling), "shift": _one(epoch.shift, spelling)},
+    }
+
+
+def _mean(found: MeanOverBatches, spelling: LatexSpelling) -> dict[str, Any]:
+    pairs = found.pairs
+    return {
         "memoryless": expression_data(found.frozen, spelling),
         "correction": expression_data(found.memory, spelling),
         "modified_loss": _one(found.loss, spelling),
         "pairs": pairs
         and {"equal": _one(pairs.equal, spelling), "different": _one(pairs.different, spelling)},
-        "diffusion": stochastic and expression_data(stochastic.diffusion, spelling),
-        "epoch": epoch and {"variance": _one(epoch.variance, spelling), "shift": _one(epoch.shift, spelling)},
     }
 
 

@@ -43,6 +43,8 @@ from symmem.notation.statement import (
 XI, W, SMALL_V = Atom("xi"), Atom("w"), Atom("v")
 F, M = Letter("F"), Letter("M")
 F_NOISE, M_NOISE = Indexed(F, XI), Indexed(M, XI)
+LOSS_NOISE = Indexed(Letter("modified loss"), XI)
+END = Iterate(Atom("batches"))
 
 
 def noise_sections(account: Account) -> tuple[Section, ...]:
@@ -50,7 +52,9 @@ def noise_sections(account: Account) -> tuple[Section, ...]:
     noise = account.noise
     if noise is None:
         return ()
-    more = [] if noise.epoch is None else [_epoch_section(noise.epoch)]
+    later = account.settled_noise
+    more = [] if later is None else [_settled_section(later)]
+    more += [] if noise.epoch is None else [_epoch_section(noise.epoch)]
     if account.stochastic is not None and isinstance(account.modified_equation, ModifiedEquation):
         more.append(_stochastic_section(account.stochastic, len(account.modified_equation.coefficients)))
     return (_mean_section(noise), *more)
@@ -61,28 +65,43 @@ def _mean_section(noise: MeanOverBatches) -> Section:
         "The mean over the draw of the batches, given the iterate, to second order in the noise ", XI,
         " of a batch's gradient: ", bracketed_step(F, F_NOISE, M, M_NOISE), ".",
     )  # fmt: skip
-    rows: list[tuple[Formula, Expr]] = []
-    if noise.pairs is not None:
-        rows += [(_counts("eq"), noise.pairs.equal), (_counts("neq"), noise.pairs.different)]
-    rows += [(F_NOISE, noise.frozen), (M_NOISE, noise.memory)]
-    if noise.loss is not None:
-        rows.append((Indexed(Letter("modified loss"), XI), noise.loss))
     left_out: Prose = (
         "Noise beyond its second order is left out: it has to be small beside the gradient wherever ",
         Letter("Phi"),
         " is curved.",
     )
-    many: Prose = (BATCHES, " is large beside the memory: these are many steps of one epoch.")
-    is_long = noise.place == "limit" and noise.sampling.batches is not None
-    in_loss: Prose = (Indexed(Letter("modified loss"), XI), " is what noise adds to the modified loss.")
     notes = (
-        *(() if noise.loss is None else (in_loss,)),
+        *_in_loss(noise),
         drawn(noise.sampling),
-        *((many,) if is_long else ()),
+        *_many_steps(noise),
         *averages(noise),
         *((left_out,) if noise.frozen != 0 else ()),
     )
-    return Section("Mini-batches", lead, equations(*rows), (*notes, *(_turns(*each) for each in noise.held)))
+    told = (*notes, *(_turns(*each) for each in noise.held))
+    return Section("Mini-batches", lead, equations(*_rows(noise)), told)
+
+
+def _settled_section(noise: MeanOverBatches) -> Section:
+    notes = (*_in_loss(noise), *_many_steps(noise))
+    return Section("Mini-batches after many steps", (), equations(*_rows(noise)), notes)
+
+
+def _rows(noise: MeanOverBatches) -> list[tuple[Formula, Expr]]:
+    rows: list[tuple[Formula, Expr]] = []
+    if noise.pairs is not None:
+        rows += [(_counts("eq"), noise.pairs.equal), (_counts("neq"), noise.pairs.different)]
+    rows += [(F_NOISE, noise.frozen), (M_NOISE, noise.memory)]
+    return rows if noise.loss is None else [*rows, (LOSS_NOISE, noise.loss)]
+
+
+def _in_loss(noise: MeanOverBatches) -> tuple[Prose, ...]:
+    return () if noise.loss is None else ((LOSS_NOISE, " is what noise adds to the modified loss."),)
+
+
+def _many_steps(noise: MeanOverBatches) -> tuple[Prose, ...]:
+    if noise.place != "limit" or noise.sampling.batches is None:
+        return ()
+    return ((BATCHES, " is large beside the memory: these are many steps of one epoch."),)
 
 
 def _turns(channel: Symbol, mean: Expr) -> Prose:
@@ -138,11 +157,10 @@ def _mean(*factors: Formula) -> Formula:
 def _epoch_section(found: Epoch) -> Section:
     rows: list[tuple[Formula, Expr]] = []
     notes: list[Prose] = []
-    end = Iterate(Atom("batches"))
     if isinstance(found.variance, Missing):
         notes.append(("The variance over the order of the batches: ", *missing_prose(found.variance), "."))
     else:
-        rows.append((Applied(Word("Var"), (end,)), found.variance))
+        rows.append((Applied(Word("Var"), (END,)), found.variance))
         words = "no memory tells the batches apart: the variance over their order is of the order of "
         if found.variance == 0:
             notes.append((words, Power(Atom("lr"), Number(4)), "."))
@@ -151,12 +169,12 @@ def _epoch_section(found: Epoch) -> Section:
     elif found.shift is not None:
         rows.append((Letter("D"), found.shift))
         notes.append(
-            ("The mean of ", end, " is that of the full batch minus ", Power(Atom("lr"), Number(2)), " ", Letter("D"),
+            ("The mean of ", END, " is that of the full batch minus ", Power(Atom("lr"), Number(2)), " ", Letter("D"),
              "/2 times the gradient of ", total(VARIANCE), ".")
         )  # fmt: skip
     lead: Prose = (
         "Over one epoch, from the same start and with all else frozen: ",
-        end,
+        END,
         " varies with the order of the batches.",
     )
     return Section("One epoch", lead, equations(*rows), tuple(notes))

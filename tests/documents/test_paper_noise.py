@@ -12,6 +12,8 @@ import symmem
 from symmem.derivation.mean_over_batches import mean_over_batches
 from symmem.derivation.noise_steps import noise_steps
 from symmem.documents.account import account_of
+from symmem.documents.json_form import PARTS as JSON_PARTS
+from symmem.documents.json_form import json_data
 from symmem.documents.paper.section import PARTS, paper_section
 from symmem.method.reading import method_of
 from symmem.method.sampling import Sampling
@@ -67,3 +69,20 @@ def test_the_lemma_has_the_formulas_of_the_derivation() -> None:
     assert text.noise == found
     assert text.noise_steps is None
     assert all(f"eq:heavyball-noise-{part}" in noisy for part in ("frozen", "memory"))
+
+
+def test_many_steps_and_an_epoch_stand_beside_step_n() -> None:
+    """Text, JSON and paper have all three; what is not there for a curved Phi is left out."""
+    derivation = symmem.derive("optimistic-gd")
+    account = account_of(derivation, sampling=Sampling(), parts=PARTS)
+    limit = mean_over_batches(derivation.method, Sampling(), "limit")
+    later = account.settled_noise
+    assert (later.memory, later.loss, account.noise.epoch) == (limit.memory, limit.loss, limit.epoch)
+    data = json_data(account_of(derivation, sampling=Sampling(), parts=JSON_PARTS))["noise"]
+    assert (data["at"], data["limit"]["correction"]["sympy"]) == ("n", str(limit.memory))
+    assert data["epoch"]["variance"]["sympy"] == str(limit.epoch.variance)
+    text = paper_section(account)
+    assert all(f"eq:optimistic-gd-epoch-{part}" in text for part in ("variance", "mean"))
+    curved = account_of(symmem.derive("rmsprop"), sampling=Sampling(), parts=PARTS)
+    assert (curved.noise.place, curved.settled_noise) == ("limit", None)
+    assert "eq:rmsprop-epoch" not in paper_section(curved)

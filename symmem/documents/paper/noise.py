@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sympy import Expr
+
+from symmem.derivation.epoch import Epoch
 from symmem.derivation.linear_noise import PairCounts
+from symmem.derivation.mean_over_batches import MeanOverBatches
 from symmem.derivation.noise_steps import NoiseSteps, Numbered
 from symmem.documents.account import Account
-from symmem.documents.noise import F_NOISE, M_NOISE, averages, drawn
+from symmem.documents.noise import END, F_NOISE, LOSS_NOISE, M_NOISE, averages, drawn
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.notation.formula import Formula, Number
-from symmem.notation.statement import Indexed, Letter, Listed, Word
+from symmem.notation.statement import Applied, Indexed, Letter, Listed, Word
 
 
 def noise(account: Account, writer: Writer) -> Values:
@@ -26,8 +30,11 @@ def noise(account: Account, writer: Writer) -> Values:
         Row(F_NOISE, (found.frozen,), f"eq:{name}-noise-frozen"),
         Row(M_NOISE, (found.memory,), f"eq:{name}-noise-memory"),
     ]
+    later = account.settled_noise
     return {
         "exists": True,
+        "later": "" if later is None else _later(later, writer),
+        "epoch": "" if found.epoch is None else _epoch(found.epoch, name, writer),
         "drawn": writer.sentence(drawn(found.sampling)),
         "averages": [writer.sentence(each) for each in averages(found)],
         "display": writer.display(rows),
@@ -36,6 +43,25 @@ def noise(account: Account, writer: Writer) -> Values:
         "replacement": found.sampling.batches is None,
         "steps": "" if account.noise_steps is None else _steps(account.noise_steps, writer),
     }
+
+
+def _later(later: MeanOverBatches, writer: Writer) -> Values:
+    """After many steps, where the lemma is for step n."""
+    loss = [] if later.loss is None else [Row(LOSS_NOISE, (later.loss,))]
+    return {"memory": writer.display([Row(M_NOISE, (later.memory,))]), "loss": loss and writer.display(loss)}
+
+
+def _epoch(found: Epoch, name: str, writer: Writer) -> Values | str:
+    """One epoch, in closed form or for a number of batches; nothing where neither of its numbers is known."""
+    rows = []
+    if isinstance(found.variance, Expr):
+        rows.append(Row(Applied(Word("Var"), (END,)), (found.variance,), f"eq:{name}-epoch-variance"))
+    shift = isinstance(found.shift, Expr)
+    if isinstance(found.shift, Expr):
+        rows.append(Row(Letter("D"), (found.shift,), f"eq:{name}-epoch-mean"))
+    if not rows:
+        return ""
+    return {"display": writer.display(rows), "varies": len(rows) > shift, "shifts": shift}
 
 
 def _counts(pairs: PairCounts, writer: Writer) -> str:

@@ -3,7 +3,8 @@
     E theta_{n+1} = theta_n - h ( F + F_xi + M + M_xi ),      given theta_n, to second order in the noise xi of a batch
 
 ``F_xi`` is of order h^0 (:mod:`.frozen_noise`), ``M_xi = h B`` goes through memory (:mod:`.minibatch`); both are 0
-where the noise is.  For symbolic n they are known for methods linear in the gradient: there ``F_xi = 0``.
+where the noise is.  For methods linear in the gradient ``F_xi = 0``; else symbolic n keeps explicit sums over the past
+(:mod:`.moving_past`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from symmem.derivation.frozen_noise import curvatures, frozen_noise
 from symmem.derivation.gains import unsettled
 from symmem.derivation.linear_noise import PairCounts, pairs_at_n, pairs_in_limit
 from symmem.derivation.minibatch import memory_noise, variance_gradient
+from symmem.derivation.moving_past import MovingPast, closes
 from symmem.derivation.noisy_kernel import noisy_kernel
 from symmem.derivation.noisy_past import NoisyPast, SettledPast, StepPast
 from symmem.derivation.smoothness import rough_parts
@@ -75,10 +77,16 @@ def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatc
     kernel = noisy_kernel(one)
     if kernel is not None and not isinstance(at, int):
         return _linear(one, sampling, kernel, at)
-    past: NoisyPast = StepPast(one, sampling, at) if isinstance(at, int) else SettledPast(one, sampling)
+    past = _past(one, sampling, at)
     frozen = frozen_noise(one, past.gains, past.pair)
-    held = () if isinstance(at, int) else _held(method)
+    held = _held(method) if at == "limit" else ()
     return MeanOverBatches(sampling, at, frozen, LR * memory_noise(past), None, None, held)
+
+
+def _past(method: Method, sampling: Sampling, at: Place) -> NoisyPast:
+    if isinstance(at, int):
+        return StepPast(method, sampling, at)
+    return MovingPast(method, sampling) if at == "n" else SettledPast(method, sampling)
 
 
 def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
@@ -124,11 +132,9 @@ def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
             reason, advice = f"pairs of steps are added up to step {MOST_STEPS}", (Advice.LIMIT,)
         elif isinstance(sampling.batches, Integer) and at >= int(sampling.batches):
             reason = f"step {at} needs {at + 1} batches, and an epoch has {sampling.batches}"
-    elif reason is None and noisy_kernel(method) is None:
-        reason, advice = (
-            "for symbolic n noise is known for methods linear in the gradient",
-            (Advice.STEP, Advice.LIMIT),
-        )
+    elif reason is None and noisy_kernel(method) is None and not closes(method):
+        words = "for symbolic n the noise of a curved update is known for two decays, without delays"
+        reason, advice = words, (Advice.STEP, Advice.LIMIT)
     return None if reason is None else Missing(Sentence.of(f"{method.name}: {reason}"), advice)
 
 

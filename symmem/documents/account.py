@@ -135,8 +135,9 @@ def _told_at(at: At) -> frozenset[Part]:
 
 
 def _noise(derivation: Derivation, sampling: Sampling, at: At) -> MeanOverBatches:
-    """For symbolic n where it is known, else in the limit."""
-    found = mean_over_batches(derivation.method, sampling, at)
+    """For symbolic n where the method is linear in the gradient and the sums close; else in the limit, or at a step."""
+    place = at if at != "n" or derivation.method.is_linear else "limit"
+    found = mean_over_batches(derivation.method, sampling, place)
     if isinstance(found, Missing) and at == "n":
         found = mean_over_batches(derivation.method, sampling, "limit")
     return _demanded(found)

@@ -15,9 +15,10 @@ from symmem.algebra.results import Advice, Missing
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import VARIANCE
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.mean_over_batches import MeanOverBatches, noise_in_mean
+from symmem.derivation.mean_over_batches import MeanOverBatches, noise_in_mean, with_batches
 from symmem.derivation.minibatch import variance_gradient
 from symmem.errors import DerivationError
+from symmem.method.merging import merged
 from symmem.method.sampling import Sampling
 from symmem.program.coefficients import cleared
 from symmem.program.lowering import advised, vector_routine
@@ -60,14 +61,18 @@ def _variants(
         missing = advised(finite, Advice.LIMIT)
         assert isinstance(missing, Missing)
         return Variants(missing, last)
-    if part == "frozen":
-        return Variants(_routine(finite.frozen), last)
-    return Variants(_routine(_at_step(finite, numbers)), last)
+    whole = with_batches(merged(derivation.method), DRAWN).numbers
+    return Variants(_routine(_at_step(finite, part, whole)), last)
 
 
-def _at_step(found: MeanOverBatches, numbers: Scalars) -> Expr:
-    """``h (C_eq + rho C_neq) grad sum_i V_i / 2``, each count a sum of one sign where that was found."""
-    assert found.pairs is not None
+def _at_step(found: MeanOverBatches, part: str, numbers: Scalars) -> Expr:
+    """``h (C_eq + rho C_neq) grad sum_i V_i / 2``, each count a sum of one sign where that was found.
+
+    A curved update has other sums over pairs, and explicit ones over the past.
+    """
+    if part == "frozen" or found.pairs is None:
+        formula: Expr = getattr(found, part)
+        return stabilised(formula, numbers)
     equal, different = (stabilised(each, numbers) for each in (found.pairs.equal, found.pairs.different))
     return LR * (equal + RHO * different) / 2 * variance_gradient(S.One)
 

@@ -88,7 +88,9 @@ def run_with_memory(name: str, machine: str) -> None:
     np.testing.assert_allclose(theta, [float(x) for x in exact], rtol=1e-11)
 
 
-@pytest.mark.parametrize(("name", "machine"), [("adamw", "stand-in"), ("delayed-gd", "stand-in")])
+@pytest.mark.parametrize(
+    ("name", "machine"), [("adamw", "stand-in"), ("delayed-gd", "stand-in"), ("nadam", "stand-in")]
+)
 def test_the_optimizer_with_its_memory(name: str, machine: str) -> None:
     run_with_memory(name, machine)
 
@@ -272,3 +274,12 @@ def test_a_formatter_and_a_linter_find_nothing_to_do(tmp_path: Path) -> None:
             [ruff, *check, "--isolated", tmp_path], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout[:2000]
+
+
+@pytest.mark.prove
+def test_no_module_of_the_zoo_calls_what_it_does_not_have(tmp_path: Path) -> None:
+    for name in filter(has_kernels, EVERY):
+        (tmp_path / f"{name}.py").write_text(triton_module(probe.derivation(name, 1)))
+    check = [Path(sys.executable).with_name("ruff"), "check", "--isolated", "--select", "F", tmp_path]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[:2000]

@@ -33,9 +33,7 @@ HOST = Helpers(
     ),
     needed={Need.STEPS: ("_steps", "_rows", "_columns", "_few", "_nodes")},
 )
-SCALARS = Helpers(
-    OF_NUMBERS.file, (), {need: names for need, names in OF_NUMBERS.needed.items() if need != Need.STEPS}
-)
+SCALARS = Helpers(OF_NUMBERS.file, (), {**OF_NUMBERS.needed, Need.STEPS: ("_added",)})
 """Functions of numbers: those of the PyTorch module."""
 
 

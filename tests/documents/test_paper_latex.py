@@ -21,8 +21,16 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.second_order import second_coefficient
 from symmem.documents.account import account_of
+from symmem.documents.paper.blocks import Numbering, height
+from symmem.documents.paper.displays import Writer
+from symmem.documents.paper.histories import naming_histories
+from symmem.documents.paper.lemma import shortened
+from symmem.documents.paper.macros import SHORTHANDS
 from symmem.documents.paper.section import PARTS, paper_section
+from symmem.documents.parts import Part
 from symmem.method.reading import method_of
+from symmem.notation.formula import Atom
+from symmem.notation.statement import Applied, Indexed, Letter, N
 from symmem.verification.evaluation import evaluate
 from symmem.verification.literal import Literal
 from symmem.verification.ridges import potential_map
@@ -386,6 +394,23 @@ def test_a_correction_in_blocks_is_the_correction(name: str) -> None:
                 lemma, truth, with_sums([*before[:position], changed, *before[position + 1 :]])
             )
             assert not close(left, right), (equation.left, wrong)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", list(symmem.zoo()))
+def test_no_correction_is_longer_than_a_person_reads(name: str) -> None:
+    """Six lines of an article, for M^(n) and for the definition of each of its blocks."""
+    derivation = symmem.derive(name)
+    writer = Writer.of(derivation.optimizer)
+    account = account_of(derivation, parts={Part.LEMMA})
+    short = shortened(account, writer, SHORTHANDS, numbering=Numbering())
+    naming = writer
+    if short.steps is not None:
+        naming = naming_histories(short.steps, naming)
+    uses = {symbol.name: Atom(parameter.name) for s in short.shorthands for parameter, symbol in s.uses}
+    naming = naming.naming({key: Applied(Indexed(Letter("coefa"), N), (at,)) for key, at in uses.items()})
+    for formula in (short.corrections[0], *(block.template for block in short.blocks)):
+        assert height(formula, short.blocks, naming) <= 6
 
 
 # beside the paper: the formulas as printed, in our macros

@@ -20,6 +20,7 @@ from symmem.documents.paper.layout import CLASSES, Layout, Share, page_of
 from symmem.documents.paper.macros import MACROS, PREFIX
 from symmem.documents.paper.paper import COMPARISON, GENERAL, Paper, dealt
 from symmem.errors import SymmemError
+from symmem.notation.statement import N
 
 MINE = """
 name = "mine"
@@ -148,9 +149,12 @@ def test_a_pdf_can_be_named(tmp_path: Path) -> None:
 
 def test_a_letter_means_one_thing_in_a_paper() -> None:
     """AdamW's and heavy ball's coefficients have other templates, NAdamW's has AdamW's."""
-    accounts = tuple(told(load(name)) for name in ("adamw", "ademamix", "nadamw", "aggmo", "radam"))
-    found = [each for short in dealt(accounts, Layout()) for each in short.shorthands]
-    assert len(found) > 3
+    accounts = tuple(told(load(name)) for name in ("adamw", "ademamix", "nadamw", "aggmo", "radam", "laprop"))
+    whole = dealt(accounts, Layout())
+    blocks = [short.numbering.left(block, N) for short in whole for block in short.blocks]
+    assert len(blocks) == len(set(blocks)) > 3
+    found = [each for short in whole for each in short.shorthands]
+    assert len(found) > 1
     meanings = {(each.letter, each.template) for each in found}
     assert (
         len({letter for letter, _ in meanings})

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from sympy import Dummy, Expr, Mul, Pow, Sum, Symbol
+from sympy import Dummy, Expr, Function, Mul, Pow, Sum, Symbol, default_sort_key
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import LR, PAST, STEP, Kind, kind, momentum_symbol
 from symmem.algebra.families import SLOT
 from symmem.records import record
 
-VECTOR, NUMBER = "blockv", "blockn"
-_PLAIN = {VECTOR: momentum_symbol(1), NUMBER: Symbol("x")}
-"""What a use of a block is to the algebra, by how its name begins."""
+VECTOR, NUMBER = Function("a block of entries"), Function("a block of one number")
+"""``VECTOR(3, s)``: the third block at step s, ``VECTOR(3)`` where it has no step.  No user can call a function so."""
+_PLAIN = {VECTOR: momentum_symbol(1), SLOT: momentum_symbol(1), NUMBER: Symbol("x")}
+"""What a use of a block is to the algebra."""
 
 
 def canonical(expression: Expr) -> Expr:
@@ -167,14 +168,9 @@ class Seen:
 
 def kind_of(expression: Expr) -> Kind:
     """With the blocks in it as numbers and vectors."""
-    return kind(expression.xreplace({use: _PLAIN[_stem(use)] for use in uses(expression)}))
-
-
-def _stem(use: AppliedUndef) -> str:
-    return VECTOR if use.func == SLOT else str(use.func.__name__[: len(VECTOR)])
+    return kind(expression.xreplace({use: _PLAIN[use.func] for use in uses(expression)}))
 
 
 def uses(expression: Expr) -> list[AppliedUndef]:
     """The blocks in an expression, each at its step."""
-    found = (use for use in expression.atoms(AppliedUndef) if _stem(use) in _PLAIN)
-    return sorted(found, key=lambda use: (len(use.func.__name__), str(use)))
+    return sorted((use for use in expression.atoms(AppliedUndef) if use.func in _PLAIN), key=default_sort_key)

@@ -5,15 +5,15 @@ template has n in the place of that index.  Repeated blocks come first, the one 
 still longer than a person reads, its largest parts get letters too.  Beside :mod:`.shorthands`, whose letters stand
 for functions of a parameter.
 
-A use is a function, ``blockv3(s)`` of a vector, ``blockn3(s)`` of a number: what it depends on is seen by SymPy
-itself.  ``slot(s)`` is a vector that is known by another name, such as a past update.
+A use is a function of the block's number and of the step: what it depends on is seen by SymPy itself.  ``slot(s)`` is
+a vector that is known by another name, such as a past update.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sympy import Expr, Function, Mul, Pow, S, Sum, Symbol
+from sympy import Expr, Integer, Mul, Pow, S, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import STEP, Kind
@@ -37,28 +37,32 @@ _MOST, _LINES = 40, 3
 """At most so many blocks; one that stands once takes at most so many lines."""
 
 
+Key = tuple[bool, int]
+"""Of a block: whether it is a vector, and its number."""
+
+
 @record(frozen=True)
 class Block:
-    """``template`` has n for the step on which the block depends, and other blocks as functions."""
+    """The vector, or the number, ``number``: its place among its kind.
 
-    name: str
+    ``template`` has n for the step on which the block depends, and other blocks as functions.
+    """
+
+    is_vector: bool
+    number: int
     template: Expr
-
-    @property
-    def is_vector(self) -> bool:
-        """Whether it is a vector, and not one number."""
-        return self.name.startswith(VECTOR)
-
-    @property
-    def number(self) -> int:
-        """Its place among the vectors, or among the numbers."""
-        return int(self.name[len(VECTOR) :])
 
     @classmethod
     def of(cls, use: AppliedUndef) -> Block:
         """What is seen of a block where it is used."""
-        name = f"{VECTOR}0" if use.func == SLOT else use.func.__name__
-        return cls(name, STEP if use.args else S.Zero)
+        if use.func == SLOT:
+            return cls(True, 0, STEP)
+        return cls(*key_of(use), STEP if len(use.args) > 1 else S.Zero)
+
+    @property
+    def key(self) -> Key:
+        """By which its uses know it."""
+        return self.is_vector, self.number
 
     @property
     def has_step(self) -> bool:
@@ -67,7 +71,18 @@ class Block:
 
     def at(self, index: Expr) -> Expr:
         """The block at a step."""
-        return Function(self.name)(index) if self.has_step else Function(self.name)()
+        return used(self.key, (index,) if self.has_step else ())
+
+
+def key_of(use: AppliedUndef) -> Key:
+    """Which block it is that is used."""
+    return use.func == VECTOR, int(use.args[0])
+
+
+def used(key: Key, step: Sequence[Expr]) -> Expr:
+    """The block at a step, where it has one."""
+    is_vector, number = key
+    return (VECTOR if is_vector else NUMBER)(Integer(number), *step)
 
 
 @record(frozen=True)
@@ -93,7 +108,7 @@ def blocked(
     """
     given = [canonical(each) for each in (formula, *beside)]
     pool = list(given)
-    names: list[str] = []
+    keys: list[Key] = []
     known: dict[Expr, float] = {}
 
     def width(part: Expr) -> float:
@@ -101,18 +116,17 @@ def blocked(
             known[part] = size(part)
         return known[part]
 
-    while len(names) < _MOST:
+    while len(keys) < _MOST:
         template = _repeated(pool, width)
         for whole in pool if template is None else ():
             if template is None and is_long(whole):
                 template = _largest(whole, width, _LINES * line)
         if template is None:
             break
-        stem = NUMBER if kind_of(template) is Kind.SCALAR else VECTOR
-        names.append(f"{stem}{len(names) + 1}")
-        block = Block(names[-1], template)
+        keys.append((kind_of(template) is not Kind.SCALAR, len(keys) + 1))
+        block = Block(*keys[-1], template)
         pool = [*(canonical(_replaced(part, frozenset(), block)) for part in pool), template]
-    blocks = [Block(*pair) for pair in zip(names, pool[len(given) :], strict=True)]
+    blocks = [Block(*key, template) for key, template in zip(keys, pool[len(given) :], strict=True)]
     return _in_order(pool[: len(given)], blocks)
 
 
@@ -161,24 +175,22 @@ def _replaced(expression: Expr, bound: frozenset[Symbol], block: Block) -> Expr:
 
 def _in_order(formulas: Sequence[Expr], blocks: Sequence[Block]) -> Blocks:
     """Numbered anew, each behind those that it reads; numbers and vectors are counted apart."""
-    named = {block.name: block for block in blocks}
-    order: dict[str, str] = {}
+    named = {block.key: block for block in blocks}
+    order: dict[Key, Key] = {}
 
     def visit(expression: Expr) -> None:
-        for name in dict.fromkeys(use.func.__name__ for use in uses(expression)):
-            if name in named and name not in order:
-                visit(named[name].template)
-                stem = name[: len(VECTOR)]
-                order[name] = f"{stem}{sum(other.startswith(stem) for other in order) + 1}"
+        for key in dict.fromkeys(key_of(use) for use in uses(expression) if use.func != SLOT):
+            if key not in order:
+                visit(named[key].template)
+                is_vector, _ = key
+                order[key] = is_vector, 1 + sum(other == is_vector for other, _ in order)
 
     def renamed(expression: Expr) -> Expr:
-        table = {
-            use: Function(order[use.func.__name__])(*use.args) for use in uses(expression) if use.func != SLOT
-        }
-        return expression.xreplace(table)
+        found = (use for use in uses(expression) if use.func != SLOT)
+        return expression.xreplace({use: used(order[key_of(use)], use.args[1:]) for use in found})
 
     for formula in formulas:
         visit(formula)
     first, *beside = map(renamed, formulas)
-    found = tuple(Block(new, renamed(named[old].template)) for old, new in order.items())
+    found = tuple(Block(*new, renamed(named[old].template)) for old, new in order.items())
     return Blocks(first, found, tuple(beside))

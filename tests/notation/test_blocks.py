@@ -9,7 +9,7 @@ import symmem
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP
 from symmem.derivation.correction import finite_correction
 from symmem.method.reading import method_of
-from symmem.notation.block_places import canonical, uses
+from symmem.notation.block_places import NUMBER, VECTOR, canonical, uses
 from symmem.notation.blocks import blocked
 
 D2L = Function("D2L")
@@ -29,9 +29,11 @@ def put_back(formula, blocks):
     for count, block in enumerate(reversed(blocks)):
         indices = {index for found in block.template.atoms(Sum) for index in found.variables}
         fresh = {index: Symbol(f"{index.name}_{count}") for index in indices}
-        for use in formula.atoms(Function(block.name)):
+        head = VECTOR if block.is_vector else NUMBER
+        for use in [found for found in formula.atoms(head) if found.args[0] == block.number]:
             inside = block.template.xreplace(fresh)
-            formula = formula.xreplace({use: inside.xreplace({STEP: use.args[0]}) if use.args else inside})
+            step = {STEP: use.args[1]} if len(use.args) > 1 else {}
+            formula = formula.xreplace({use: inside.xreplace(step)})
     return canonical(formula)
 
 
@@ -46,10 +48,10 @@ def test_with_its_blocks_put_back_it_is_the_formula(name: str) -> None:
 
 def test_each_block_reads_only_those_before_it() -> None:
     found = blocked(finite_correction(method_of(symmem.load("rmsprop-momentum"))), size, is_long, 20.0)
-    known: set[str] = set()
+    known = set()
     for block in found.blocks:
-        assert {use.func.__name__ for use in uses(block.template)} <= known
-        known.add(block.name)
+        assert {(use.func == VECTOR, int(use.args[0])) for use in uses(block.template)} <= known
+        known.add((block.is_vector, block.number))
 
 
 def test_one_block_serves_every_step() -> None:
@@ -62,7 +64,7 @@ def test_one_block_serves_every_step() -> None:
     found = blocked(formula, size, is_long, 20.0)
     (block,) = found.blocks
     assert put_back(found.formula, found.blocks) - canonical(formula) == 0
-    assert {use.args for use in uses(found.formula)} == {(STEP,), (PAST,)}
+    assert {use.args for use in uses(found.formula)} == {(1, STEP), (1, PAST)}
     assert block.is_vector
 
 

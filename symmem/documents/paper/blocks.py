@@ -82,16 +82,15 @@ def spelled(
     formulas: Sequence[Expr], blocks: Sequence[Block], numbering: Numbering, writer: Writer
 ) -> tuple[Writer, Mapping[Expr, Symbol]]:
     """A symbol for each use of a block, a past update or a sum over the history, and a writer that knows them."""
-    known = {block.name: block for block in blocks}
+    known = {block.key: block for block in blocks}
     table: dict[Expr, Symbol] = {}
     names: dict[str, Formula] = {}
     for use in dict.fromkeys(use for formula in formulas for use in uses(formula)):
-        block = known.get(use.func.__name__) or Block.of(use)
-        symbol = (
-            momentum_symbol(_FIRST + len(table))
-            if block.is_vector
-            else Symbol(f"{use.func.__name__}_{len(table)}")
-        )
+        block = Block.of(use)
+        block = known.get(block.key, block)
+        # A name that no parameter can have.
+        number = Symbol(f"block {len(table)}")
+        symbol = momentum_symbol(_FIRST + len(table)) if block.is_vector else number
         table[use] = symbol
         names[symbol.name] = _letter(use, block, numbering)
     return writer.naming(names), table
@@ -108,7 +107,7 @@ def _letter(use: AppliedUndef, block: Block, numbering: Numbering) -> Formula:
         if len(use.args) > 1:
             return history_letter(int(use.args[1]) + 1)
         return Applied(AtStep(Letter("F"), Atom(str(use.args[0]))), (THETA,))
-    return numbering.left(block, Atom(str(use.args[0])) if use.args else Atom(STEP.name))
+    return numbering.left(block, Atom(str(use.args[1])) if len(use.args) > 1 else Atom(STEP.name))
 
 
 def _mark(position: int) -> Expr:

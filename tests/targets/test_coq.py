@@ -127,6 +127,7 @@ def is_free(name: str) -> bool:
 def test_what_is_left_out_is_said() -> None:
     said = {name: proved_file(symmem.derive(name)) for name in ("heavyball", "lion", "laprop", "muon")}
     assert not said["heavyball"].missing
+    assert proved_file(symmem.derive("heavyball", order=2)).missing
     assert any("do not close" in each for each in said["lion"].missing)
     assert any("reads momentum variables" in each for each in said["laprop"].missing)
     assert any("joins entries" in each for each in said["muon"].missing)

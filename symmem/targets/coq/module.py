@@ -20,7 +20,6 @@ from symmem.targets.coq.tree_table import TreeTable, tree_table
 _IDENTITIES = ("quadratic_term", "square_of_Hg", "cubic_term", "decay_term", "function_of_gradient")
 """The theorems of potentials.v."""
 _WIDTH = 100
-_HIGHER = "the terms of the correction beyond the first power of h"
 
 
 @record(frozen=True)
@@ -45,11 +44,10 @@ def proved_file(derivation: Derivation) -> Proved:
     missing = (
         *made.missing,
         *(() if table else ("the numbers of the trees: the limit is not rational, or is not there",)),
-        *((_HIGHER,) if derivation.order > 1 else ()),
+        *(("the terms of the correction beyond the first power of h",) if derivation.order > 1 else ()),
     )
     theorems = [block.proves for block in made.blocks if block.proves]
-    theorems += [f"Potentials.{name}" for name in _IDENTITIES]
-    theorems += ["Trees.tree_numbers"] if table else []
+    theorems += [*(f"Potentials.{name}" for name in _IDENTITIES), *(["Trees.tree_numbers"] if table else [])]
     values = {
         **_head(derivation, made, table, missing),
         **{name: _static(f"{name}.v") for name in ("sums", "tactics", "limits", "potentials", "trees")},

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from sympy import Expr, Symbol
 from sympy.logic.boolalg import Boolean
 
+from symmem.algebra.atoms import GRAD, THETA
+
 
 class Internal(Symbol):
     """A symbol that this program made.  It equals no symbol that a user declared, whatever the names.
@@ -201,3 +203,13 @@ def assigns(statement: Statement) -> frozenset[Symbol]:
         inside = (assigns(each) for branch in statement.branches for each in branch.body)
         return frozenset[Symbol]({statement.result}).union(*inside)
     return frozenset({statement.result})
+
+
+def theta_first(symbol: Symbol) -> tuple[bool, bool, int, str]:
+    """The order of the vectors of a kernel: theta, grad, then the others as they are numbered."""
+    return symbol != THETA, symbol != GRAD, len(symbol.name), symbol.name
+
+
+def by_name(symbol: Symbol) -> tuple[str, bool]:
+    """The order of the numbers of a kernel; a user's name comes before the same name of ours."""
+    return symbol.name, isinstance(symbol, Internal)

@@ -17,11 +17,20 @@ from dataclasses import dataclass
 
 from sympy import Symbol
 
-from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.ranges import Ranges
 from symmem.program.few_steps import columns
 from symmem.program.program import Routine
-from symmem.program.statements import Apply, Assign, Choice, Internal, Loop, Statement, assigns, reads
+from symmem.program.statements import (
+    Apply,
+    Assign,
+    Choice,
+    Loop,
+    Statement,
+    assigns,
+    by_name,
+    reads,
+    theta_first,
+)
 
 
 @dataclass(frozen=True)
@@ -97,8 +106,8 @@ def pass_of(routine: Routine, ranges: Ranges | None = None) -> Pass:
     return Pass(
         tuple(before),
         tuple(inside),
-        tuple(sorted(vectors, key=_vectors_first)),
-        tuple(sorted(given - vectors, key=lambda symbol: (symbol.name, isinstance(symbol, Internal)))),
+        tuple(sorted(vectors, key=theta_first)),
+        tuple(sorted(given - vectors, key=by_name)),
         table,
     )
 
@@ -119,7 +128,3 @@ def _vectors(statements: Iterable[Statement]) -> Iterator[Symbol]:
             yield from statement.function.vectors
         elif isinstance(statement, Loop):
             yield from _vectors(statement.body)
-
-
-def _vectors_first(symbol: Symbol) -> tuple[bool, bool, int, str]:
-    return symbol != THETA, symbol != GRAD, len(symbol.name), symbol.name

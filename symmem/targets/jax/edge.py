@@ -11,6 +11,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from symmem.targets.jax.with_memory import _norm
+
 
 def _sharpness(
     preconditioner: Any,
@@ -48,13 +50,13 @@ def _largest_eigenvalue(product: Callable[[Any], Any], like: Any) -> Any:
         middle = _dot(moved, vector)
         moved = _less(_less(moved, middle, vector), length, before)
         scale = jnp.maximum(scale, jnp.abs(middle))
-        size = jnp.sqrt(_dot(moved, moved))
+        size = _norm(moved)
         # What is left behind the last direction is rounding: no further direction is there.
         size = jnp.where(size <= 1e-6 * scale, 0, size)
         found = middle, size, _dot(vector, vector)
         return (vector, _divided(moved, size), size, scale), found
 
-    start = _divided(first, jnp.sqrt(_dot(first, first)))
+    start = _divided(first, _norm(first))
     zero = jnp.zeros_like(_dot(start, start))
     nothing = jax.tree.map(jnp.zeros_like, start)
     kept = nothing, start, zero, zero

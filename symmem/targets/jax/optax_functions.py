@@ -104,13 +104,8 @@ class OptaxFunctions:
         for name in self.program.routines:
             self.writer.variants(self.program[name], name, out=False)
         rate = [self._rate_function()] if self.program.optimizer.schedule is not None else []
-        edge = (
-            []
-            if self.edge is None
-            else [sharpness_function(self.edge, self.program, self.writer, self.names["memory"])]
-        )
         further = [*rate, *self._rated_functions(), *self._constructors()]
-        return [self._with_memory(), self._probe(), *edge, *further]
+        return [self._with_memory(), self._probe(), *self._sharpness(), *further]
 
     def record(self) -> Lines:
         """``_FORMULAS = _Formulas(...)``."""
@@ -137,9 +132,7 @@ class OptaxFunctions:
         head = signature(
             "with_memory", ["theta", "grad", memory, *self._functions, "*", "n", *defaults(self.program)]
         )
-        opened = self._opened(running.routine)
-        kept = f"_kept(theta, {memory}, {len(running.before)}, n)"
-        opened += unpacked(list(map(writer.scope.name, running.before)), kept) or [kept]
+        opened = self._remembering(running)
         roles = {running.routine.result: "running", **dict.fromkeys(running.after, "moment")}
         after = Group(tuple(map(writer.scope.name, running.after)))
         body = [
@@ -207,6 +200,19 @@ class OptaxFunctions:
         opened = self._opened(routine)
         opened += unpacked([self.writer.scope.name(each) for each in sums], past)
         return [*head, *indented([*opened, *self.writer.routine(routine, "rated")])]
+
+    def _sharpness(self) -> list[Lines]:
+        """The function, where the stability on a frozen quadratic is known."""
+        if self.edge is None:
+            return []
+        opened = self._remembering(self.edge.running)
+        return [sharpness_function(self.edge, self.program, self.writer, self.names["memory"], opened)]
+
+    def _remembering(self, running: Running) -> Lines:
+        """The lines that open a function of the running optimizer: its arguments, and what was kept of the past."""
+        kept = f"_kept(theta, {self.names['memory']}, {len(running.before)}, n)"
+        names = list(map(self.writer.scope.name, running.before))
+        return [*self._opened(running.routine), *(unpacked(names, kept) or [kept])]
 
     def _opened(self, routine: Routine) -> Lines:
         """The check, and the values at theta that the routine reads."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from symmem.algebra.atoms import GRAD
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.stability import Stability, stability
@@ -52,21 +51,18 @@ class Edge:
         return frozenset({Need.SHARPNESS}.union(*(each.needs for each in routines)))
 
 
-def sharpness_function(edge: Edge, program: Program, writer: JaxWriter, memory: str) -> list[str]:
-    """The lines of ``sharpness``."""
+def sharpness_function(
+    edge: Edge, program: Program, writer: JaxWriter, memory: str, opened: Sequence[str]
+) -> list[str]:
+    """The lines of ``sharpness``; ``opened`` are those that read its arguments, up to what was kept of the past."""
     found, running = edge.found, edge.running
     higher, room = contractions(program.order), WIDTH - len(INDENT)
     head = signature("sharpness", ["theta", "grad", *higher[:1], memory, "*", "n", "lr", *defaults(program)])
-    kept = f"_kept(theta, {memory}, {len(running.before)}, n)"
-    past = ", ".join(map(writer.scope.name, running.before))
-    opened = [*call("", "_check", ["n", *program.parameters], room), "theta = _array(theta)"]
-    if GRAD in running.routine.inputs:
-        opened.append(f"{writer.scope.name(GRAD)} = _like(theta, grad(theta))")
-    opened.append(f"({past},) = {kept}" if len(running.before) == 1 else f"{past} = {kept}" if past else kept)
+    body = list(opened)
     roles = {running.routine.result: "preconditioner", **dict.fromkeys(running.after, "moment")}
     if program.optimizer.schedule is not None:
         settings = ["n", *(f"{name}={name}" for name in program.parameters)]
-        opened += call("lr = lr * ", "_rate", settings, room)
+        body += call("lr = lr * ", "_rate", settings, room)
     vector = writer.scope.fresh("v")
     free, forced, (shift,) = (
         _named(stem, values)
@@ -80,7 +76,7 @@ def sharpness_function(edge: Edge, program: Program, writer: JaxWriter, memory: 
         Group(tuple(map(str, names))),
         "lr",
     ]
-    body = [*opened, *writer.with_roles(running.routine.statements, roles)]
+    body += writer.with_roles(running.routine.statements, roles)
     body += [*writer.numbers([*free, *forced, shift]), *call("return ", "_sharpness", arguments, room)]
     return [*head, *indented([*_CLAIM, *body])]
 

@@ -66,12 +66,8 @@ class FunctionWriter:
 
     def _asked(self) -> Mapping[str, int]:
         """How many products each form is given."""
-        found = [getattr(each, form) for form in FORMS for each in self._of_directions()]
-        half = len(found) // 2
-        return {
-            form: sum(isinstance(each, Routine) for each in part)
-            for form, part in zip(FORMS, (found[:half], found[half:]), strict=True)
-        }
+        wanted = self._of_directions()
+        return {form: sum(isinstance(getattr(each, form), Routine) for each in wanted) for form in FORMS}
 
     def _of_directions(self) -> list[Variants]:
         names = (direction_name(position) for position in range(1, len(self.program.routines) + 1))

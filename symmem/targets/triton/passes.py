@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 from sympy import Symbol
 
-from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing, Sentence
 from symmem.program.few_steps import columns
 from symmem.program.program import Routine
-from symmem.program.statements import Apply, Assign, Choice, Internal, Loop, Statement, assigns
+from symmem.program.statements import Apply, Assign, Choice, Loop, Statement, assigns, by_name, theta_first
 
 Number = Assign | Loop | Choice
 _NESTED = Missing(Sentence.of("a sum over past steps stands inside another one, of vectors"))
@@ -97,8 +96,8 @@ def pass_of(routine: Routine, ranges: Ranges, written: Iterable[tuple[str, Symbo
     own = {each.result for each in (*applied, *inside)}
     own.update(*(each.columns for each in inside if isinstance(each, Rows)))
     read = {symbol for each in applied for symbol in each.function.vectors} | {name for _, name in placed}
-    vectors = sorted(read - own, key=_in_order)
-    numbers = sorted({s for each in applied for s in each.function.scalars} - own, key=_by_name)
+    vectors = sorted(read - own, key=theta_first)
+    numbers = sorted({s for each in applied for s in each.function.scalars} - own, key=by_name)
     return Pass(tuple(before), tuple(tables), Kernel(tuple(inside), tuple(vectors), tuple(numbers), placed))
 
 
@@ -110,18 +109,10 @@ def _table(loop: Loop, ranges: Ranges) -> Table | Missing:
         return _NESTED
     moving = frozenset({loop.index}).union(*map(assigns, numbers))
     wanted = {symbol for each in applied for symbol in each.function.scalars if symbol in moving}
-    return Table(loop, numbers, few or tuple(sorted(wanted, key=_by_name)), few is not None)
+    return Table(loop, numbers, few or tuple(sorted(wanted, key=by_name)), few is not None)
 
 
 def _numbers(statements: Iterable[Statement]) -> Iterator[Number]:
     for each in statements:
         if isinstance(each, (Assign, Choice)) or (isinstance(each, Loop) and each.is_scalar):
             yield each
-
-
-def _in_order(symbol: Symbol) -> tuple[bool, bool, int, str]:
-    return symbol != THETA, symbol != GRAD, len(symbol.name), symbol.name
-
-
-def _by_name(symbol: Symbol) -> tuple[str, bool]:
-    return symbol.name, isinstance(symbol, Internal)

@@ -23,7 +23,7 @@ from symmem.algebra.functions import FUNCTIONS
 from symmem.algebra.head import Head, Operands, Scope
 from symmem.algebra.noise_heads import NOISE_HEADS
 from symmem.algebra.real_functions import real_function
-from symmem.algebra.symbols import GRAD, MOMENTUM_NAME, THETA, VARIANCE, Kind
+from symmem.algebra.symbols import CHANGE, GRAD, MOMENTUM_NAME, THETA, VARIANCE, Kind
 from symmem.algebra.tensor_heads import TENSOR_HEADS, matrix_head
 from symmem.records import record
 
@@ -65,8 +65,8 @@ class Heads:
 
     def _kind(self, expression: Expr) -> Kind:
         if isinstance(expression, Symbol):
-            entrywise = expression in (THETA, GRAD, VARIANCE) or MOMENTUM_NAME.fullmatch(expression.name)
-            return Kind.ENTRYWISE if entrywise else Kind.SCALAR
+            vector = expression in (THETA, GRAD, VARIANCE, CHANGE) or MOMENTUM_NAME.fullmatch(expression.name)
+            return Kind.ENTRYWISE if vector else Kind.SCALAR
         head = self.of(expression)
         if head is not None and head.kind is not Kind.ENTRYWISE:
             return head.kind

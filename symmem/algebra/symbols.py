@@ -22,6 +22,8 @@ AGO = Symbol("k")
 """How many steps ago: the iterate theta_{n-k}."""
 VARIANCE = Symbol("variance")
 """Of the gradient of one batch, entry by entry: a vector that depends on theta."""
+CHANGE = Symbol("gradient_change")
+"""Of the gradient in one step of a straight line: the letter d of a vector, in formulas that people read."""
 BATCHES = Symbol("batches")
 """How many batches an epoch has."""
 

@@ -24,7 +24,7 @@ _DERIVATIVE = re.compile(r"d[0-9]+")
 
 _IN_FORMULAS = (
     "theta grad lr n s r k h loss previous total pi E I oo zoo nan inf max min where prod rate Abs Sum "
-    "variance batches variance_along variance_gradient noisy_hessian"
+    "variance batches gradient_change variance_along variance_gradient noisy_hessian"
 )
 _FORMULA_WORDS = frozenset(_IN_FORMULAS.split())
 _ARGUMENTS = frozenset({"hvp", "out"})

@@ -17,7 +17,7 @@ from sympy import Expr
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown
 from symmem.derivation.gains import is_steady_step, unsettled
-from symmem.derivation.scheduled import no_settled_rate
+from symmem.derivation.scheduled import no_settled_rate, stopped
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import smoothness
 from symmem.method.method import Method
@@ -59,7 +59,8 @@ def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
 def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unknown, ...]:
     """The warnings, and the closeness that nothing proves."""
     found = list(smoothness(method, order).warnings)
-    if unshifted is not None and unsettled(method) is None and no_settled_rate(method) is None:
+    no_limit = no_settled_rate(method) or stopped(method)
+    if unshifted is not None and unsettled(method) is None and no_limit is None:
         which = "iteration of step n stays" if _is_singular(method, order) else "limit form comes"
         words = (f"how close the {which} is not known: ", *unshifted.reason.parts)
         found.append(Unknown(Sentence.of(*words)))

@@ -218,7 +218,7 @@ class Derivation:
     @cached_property
     def _unshifted(self) -> Missing | None:
         """Why there is no shift."""
-        missing = self._no_limit
+        missing = stopped(self.method) if self._no_limit is None else self._no_limit
         if missing is None and self.order > 1 and isinstance(self.F, Expr) and self.F.has(Sum):
             reason = f"{self.method.name}: on a constant history a g reads values that depend on the step: "
             missing = Missing(Sentence.of(reason + "the start is known to order 1"), (Advice.LOWER_ORDER,))

@@ -46,8 +46,9 @@ def no_settled_rate(method: Method) -> Missing | None:
     """Why the rate has no limit; None where it has one, or where there is no schedule."""
     if method.rate is None or isinstance(method.rate.settled, Expr):
         return None
-    reason = Sentence.of(f"{method.name}: ", *method.rate.settled.reason.parts)
-    return Missing(reason, (Advice.STEP,))
+    settled = method.rate.settled
+    reason = Sentence.of(f"{method.name}: ", *settled.reason.parts)
+    return Missing(reason, (*settled.advice, Advice.STEP))
 
 
 def stopped(method: Method) -> Missing | None:

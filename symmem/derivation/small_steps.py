@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from sympy import Add, Expr, S, Symbol
 from sympy.core.relational import Relational
 
-from symmem.algebra.atoms import GRAD, LR, THETA, is_scalar
+from symmem.algebra.atoms import GRAD, LR, THETA, is_constant
 from symmem.algebra.directional import derivative
 from symmem.algebra.results import Assumption, Sentence
 from symmem.derivation.drift import drift
@@ -39,7 +39,7 @@ class Left:
 def small_steps(method: Method, order: int) -> Iterator[Assumption]:
     """One sentence for each part of Phi, or of a g that reads others, that a parameter alone keeps from 0."""
     for left in _left_to_parameters(method, order):
-        small = () if is_scalar(left.frozen) else ("and 0 without ", *_small(left.frozen, method))
+        small = () if is_constant(left.frozen) else ("and 0 without ", *_small(left.frozen, method))
         words = (
             left.part,
             " is ",
@@ -70,7 +70,7 @@ def _left_to_parameters(method: Method, order: int) -> Iterator[Left]:
         if not seen or left == 0:
             continue
         bare = rough.inner.xreplace(dict.fromkeys(_small(left, method), S.Zero))
-        if not is_scalar(left) and bare in (S.Zero, rough.inner):
+        if not is_constant(left) and bare in (S.Zero, rough.inner):
             continue
         yield Left(rough.inner, left, bare, 2 if _first_order(bare, method) == 0 else 1)
 

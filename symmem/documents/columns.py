@@ -48,7 +48,7 @@ def unbroken(formula: str) -> str:
 
 def wrapped(words: str, width: int, first: str, later: str) -> list[str]:
     """The words in lines of at most the width, behind the one and the other indent."""
-    lines = textwrap.wrap(words, width, initial_indent=first, subsequent_indent=later)
+    lines = textwrap.wrap(words, width, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
     return [line.replace(_NO_BREAK, " ") for line in lines]
 
 

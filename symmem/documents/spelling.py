@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import field
 
 from symmem.declaration.optimizer import Optimizer
-from symmem.notation.formula import Formula
+from symmem.notation.formula import Atom, Formula
 from symmem.notation.symbols import Functions, Names
 from symmem.notation.text import text
 from symmem.notation.writable import Writable, formula_of
 from symmem.records import record
 
-NOISE_NAMES = {"variance": "V", "batches": "N"}
+OWN_NAMES = {"variance": "V", "batches": "N", "gradient_change": Atom("d")}
+"""Symbols that no declaration has."""
 NOISE_FUNCTIONS = {
     "variance_along": (r"\mathrm{D}V", None),
     "variance_gradient": (r"\nabla V", None),
@@ -32,7 +33,7 @@ class Spelling:
     @classmethod
     def of(cls, optimizer: Optimizer) -> Spelling:
         """The spelling of an optimizer's own symbols."""
-        return cls({**NOISE_NAMES, **optimizer.symbols}, {**NOISE_FUNCTIONS, **optimizer.function_symbols})
+        return cls({**OWN_NAMES, **optimizer.symbols}, {**NOISE_FUNCTIONS, **optimizer.function_symbols})
 
     def formula(self, written: Writable) -> Formula:
         """To be put into a longer formula."""

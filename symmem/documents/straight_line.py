@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Symbol
+from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import LR, is_contraction
+from symmem.algebra.reals import substituted
 from symmem.algebra.results import Bound, Missing
+from symmem.algebra.symbols import CHANGE
 from symmem.declaration.optimizer import Optimizer
 from symmem.documents.account import Account
 from symmem.documents.prose import Prose, step_of
@@ -17,8 +19,7 @@ from symmem.notation.statement import THETA, Indexed, Letter, Word, added, times
 
 TITLE = "Straight-line history"
 LINE = Indexed(Letter("F"), Word("s"))
-CHANGE = Symbol("d")
-"""The change of the gradient in one step of the line."""
+LETTER = "d"
 Rows = tuple[tuple[Formula, Expr], ...]
 
 
@@ -48,12 +49,15 @@ def lead(account: Account) -> Prose:
 
 
 def rows(update: Expr, optimizer: Optimizer) -> Rows:
-    """``d = h D2L[F]`` by its letter where the update has one product and no parameter has the letter."""
+    """``d = h D2L[F]`` by its letter where the update has one product and no parameter has the letter.
+
+    The letter is that of a vector: ``total(grad*d)`` is no multiple of d.
+    """
     products = [atom for atom in update.atoms(AppliedUndef) if is_contraction(atom)]
-    if len(products) != 1 or CHANGE in update.free_symbols or CHANGE.name in optimizer.defaults:
+    if len(products) != 1 or LETTER in optimizer.defaults:
         return ((LINE, update),)
-    written = update.xreplace({products[0]: CHANGE / LR})
-    return ((Atom("d"), LR * products[0]), (LINE, written))
+    written = substituted(update, {products[0]: CHANGE / LR})
+    return ((Atom(LETTER), LR * products[0]), (LINE, written))
 
 
 def notes(account: Account) -> tuple[Prose, ...]:

@@ -6,6 +6,7 @@ from sympy import Expr, S
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.limits import scalar_limit
+from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.records import record
@@ -24,7 +25,7 @@ class Rate:
         settled = scalar_limit(factor, numbers)
         if isinstance(settled, Missing):
             words = (" has no known limit for n -> infinity (", *settled.reason.parts, ")")
-            settled = Missing(Sentence.of("the rate ", factor, *words))
+            settled = Missing(Sentence.of("the rate ", factor, *words), _ranges_to_give(factor, numbers))
         return cls(factor, settled)
 
     def at(self, n: Expr) -> Expr:
@@ -35,6 +36,15 @@ class Rate:
     def is_constant(self) -> bool:
         """Whether it is the same at every step."""
         return STEP not in self.factor.free_symbols
+
+
+def _ranges_to_give(factor: Expr, numbers: Scalars) -> tuple[Sentence, ...]:
+    """``min(1, (n + 1)/W)`` settles for a positive W alone: the parameters whose sign nothing tells."""
+    open_ = sorted(
+        (each for each in factor.free_symbols - {STEP} if not bounds(each, numbers.ranges).excludes_zero),
+        key=str,
+    )
+    return tuple(Sentence.of("give ", each, ' a range, such as range = "(0, inf)"') for each in open_[:1])
 
 
 def rate_expressions(factor: Expr | None) -> tuple[Expr, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, MOMENTUM_NAME, STEP, THETA, is_scalar
+from symmem.algebra.symbols import CHANGE
 from symmem.records import record
 
 Key = tuple[Any, ...]
@@ -101,7 +102,8 @@ class TermOrder:
         below = [-e for b, e in powers(term) if e.is_Number and e.is_negative and not is_scalar(b)]
         return (
             self._degree(term), number, is_scalar(term), term.has(Sum), _first_momentum(term), THETA in symbols,
-            bool(symbols & self.indices), self._decay(term), max(below, default=S.Zero), self._names(term),
+            CHANGE in symbols, bool(symbols & self.indices), self._decay(term), max(below, default=S.Zero),
+            self._names(term),
         )  # fmt: skip
 
     def _power(self, term: Expr) -> Expr:

@@ -139,9 +139,32 @@ def test_without_a_limit_of_the_rate_there_is_none_of_the_iteration() -> None:
     assert len(d.conclusions) == 1
 
 
+def test_a_rate_that_ends_leaves_no_limit_form_to_start() -> None:
+    """With nothing that moves, a start and how close the limit form comes would be claims about nothing."""
+    d = derive(ball("(1 + cos(pi*min(n, length)/length))/2"))
+    assert isinstance(d.shift, Missing)
+    assert "tends to 0" in str(d.shift)
+    assert len(d.conclusions) == 1
+    assert d.unknown == ()
+
+
+def test_a_rate_without_the_sign_of_its_parameter_asks_for_a_range() -> None:
+    mine = symmem.Optimizer(
+        "mine", "m1", [symmem.Momentum("grad", "1/2", "1")], {"warm": 100}, schedule="min(1, (n + 1)/warm)"
+    )
+    assert "give warm a range" in str(derive(mine).limit)
+    known = symmem.Optimizer(
+        "mine",
+        "m1",
+        [symmem.Momentum("grad", "1/2", "1")],
+        {"warm": {"default": 100, "range": "(0, inf)"}},
+        schedule="min(1, (n + 1)/warm)",
+    )
+    assert derive(known).limit.F == 2 * GRAD
+
+
 def test_a_rate_that_does_not_settle_fast_has_no_start() -> None:
-    d = derive(OPTIMIZERS["inverse root"])
-    assert d.limit.M == 0
+    d = derive(ball("1 + 1/(n + 1)"))
     assert isinstance(d.shift, Missing)
     assert "exponentially" in str(d.shift)
 

@@ -12,8 +12,10 @@ from sympy import Expr, Rational, Symbol
 from truth import FIRST, load
 
 import symmem
-from symmem.algebra.atoms import GRAD, LR, contraction
+from symmem.algebra.atoms import GRAD, LR, TOTAL, contraction, split_scalar
+from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing
+from symmem.algebra.symbols import CHANGE
 from symmem.derivation import derivation as theory
 from symmem.derivation.expansion import Expansion, expansion
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
@@ -26,6 +28,7 @@ from symmem.documents.paper import paper, section
 from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.sections import sections
+from symmem.documents.straight_line import rows
 from symmem.documents.terminal import terminal_text
 from symmem.errors import DerivationError
 from symmem.notation.latex import latex
@@ -253,3 +256,16 @@ def test_the_fragment_spells_what_the_account_holds(name: str) -> None:
     optimizer, shown = account.optimizer, notebook.account_latex(account)
     for value in account.limit.coefficients:
         assert latex(value, names=optimizer.symbols, functions=optimizer.function_symbols) in shown
+
+
+def test_the_letter_of_the_straight_line_is_that_of_a_vector() -> None:
+    """``global_dot(m2, m3)`` on the line has the sum of the entries of ``grad*d``, no multiple of that of grad."""
+    averages = [symmem.Momentum("grad", "1/2", "1/2"), symmem.Momentum("grad**2", "1/3", "2/3")]
+    ones = symmem.Momentum("1", "0", "1")
+    mine = symmem.Optimizer("mine", "m1/sqrt(global_dot(m2, m3) + 1)", [*averages, ones], {})
+    update = theory.derive(mine).limit_straight
+    (_, change), (_, written) = rows(update, mine)
+    assert substituted(written, {CHANGE: change}) == update
+    sums = written.atoms(TOTAL)
+    assert any(CHANGE in each.free_symbols for each in sums)
+    assert not any(CHANGE in split_scalar(each.args[0])[0].free_symbols for each in sums)

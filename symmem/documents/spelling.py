@@ -11,7 +11,7 @@ from symmem.notation.text import text
 from symmem.notation.writable import Writable, formula_of
 from symmem.records import record
 
-OWN_NAMES = {"variance": "V", "batches": "N", "gradient_change": Atom("d")}
+OWN_NAMES: Names = {"variance": "V", "batches": "N", "gradient_change": Atom("d")}
 """Symbols that no declaration has."""
 NOISE_FUNCTIONS = {
     "variance_along": (r"\mathrm{D}V", None),

@@ -19,6 +19,11 @@ from symmem.algebra.rational import Polynomial, Quotient
 MOST_FACTORED_TERMS = 250
 """A longer polynomial in the powers ``beta^n`` is not factored further than its coefficients are."""
 
+MOST_FACTORED_SIZE = 4_000
+"""Terms times variables of a polynomial that is factored at all: a dense one in eight variables takes seconds."""
+MOST_FACTORED_DEGREE = 2000
+"""In one variable, likewise: the time grows as its square."""
+
 Factor = tuple[Expr, Expr]
 """A base and its exponent: a power is built once, when the product is."""
 
@@ -85,7 +90,14 @@ def _split(field: ExponentialField, polynomial: Polynomial) -> tuple[int, list[t
 
 
 def irreducible_factors(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
-    """``(number, [(factor, multiplicity), ...])``; the polynomial whole where its coefficients are too long to sort."""
+    """``(number, [(factor, multiplicity), ...])``; the polynomial whole where it is too large, or its coefficients are.
+
+    A call into FLINT hears no budget and no Ctrl-C: one that could take seconds is not begun.
+    """
+    degrees = polynomial.degrees()
+    variables = sum(degree > 0 for degree in degrees)
+    if len(polynomial) * variables > MOST_FACTORED_SIZE or max(degrees, default=0) > MOST_FACTORED_DEGREE:
+        return 1, [(polynomial, 1)]
     try:
         number, factors = polynomial.factor()
     except OverflowError:  # python-flint sorts the factors by coefficients, as C integers

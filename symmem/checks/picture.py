@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from symmem.checks.orders import Errors
 from symmem.checks.verify import Verification
 from symmem.errors import SymmemError, quote
-from symmem.output.files import write_whole
 
 FORMATS = ("png", "pdf", "svg")
 COLOURS = ("tab:red", "tab:blue", "tab:green")
@@ -20,17 +20,26 @@ Look = dict[str, Any]
 RESOLUTION = 150
 
 
-def draw(found: Verification, path: str) -> None:
-    """Writes the picture, whole or not at all."""
+def form_of(path: str) -> str:
+    """The form of a picture, by the ending of its name; an error where it is none, or nothing here can draw."""
     form = Path(path).suffix.removeprefix(".")
     if form not in FORMATS:
         raise SymmemError(f"--plot {quote(path)}: a picture ends in .{', .'.join(FORMATS)}; choose one")
+    if find_spec("matplotlib") is None:
+        raise SymmemError("--plot needs matplotlib; install it with: pip install 'symmem[plot]'")
+    return form
+
+
+def drawn(found: Verification, form: str) -> bytes:
+    """The picture in one of the FORMATS.  The title is a stranger's text: shown letter by letter, never typeset."""
     if not found.orders:
         raise SymmemError(f"--plot: {found.optimizer.name} has no formula at step n, and no errors to draw")
-    try:
-        pyplot = _pyplot()
-    except ImportError:
-        raise SymmemError("--plot needs matplotlib; install it with: pip install 'symmem[plot]'") from None
+    pyplot = _pyplot()
+    with pyplot.rc_context({"text.usetex": False}):  # which a user's own settings may ask for
+        return _drawn(found, form, pyplot)
+
+
+def _drawn(found: Verification, form: str, pyplot: Any) -> bytes:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
     directions = list(dict.fromkeys(each.direction for each in found.orders))
     looks = {
@@ -59,11 +68,12 @@ def draw(found: Verification, path: str) -> None:
         axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
     left.set_xticks(found.orders[0].rates, [f"{rate:.2g}" for rate in found.orders[0].rates])
     left.tick_params(axis="x", which="minor", labelbottom=False)
-    figure.suptitle(f"{found.optimizer.title}: the optimizer against its memoryless iteration")
+    heading = f"{found.optimizer.title}: the optimizer against its memoryless iteration"
+    figure.suptitle(heading, parse_math=False)
     content = BytesIO()
     figure.savefig(content, format=form, dpi=RESOLUTION)
     pyplot.close(figure)
-    write_whole(path, content.getvalue())
+    return content.getvalue()
 
 
 def _pyplot() -> Any:

@@ -25,7 +25,7 @@ SECONDS = 120.0
 """CPU time of one piece of work."""
 
 
-def sign_row(name: str, values: Values) -> Row:
+def sign_row(name: str, values: Values, seconds: float = SECONDS) -> Row:
     """Whether memory penalises large gradients at these parameters, by how much, and for which h the number means it.
 
     ``sign`` and ``factor``: of the modified loss behind a factor P; ``map_sign`` and ``map_factor``: of the loss inside
@@ -35,7 +35,7 @@ def sign_row(name: str, values: Values) -> Row:
     """
     row = _begun(name, values)
     try:
-        with budget(SECONDS):
+        with budget(seconds):
             optimizer = load(name)
             return row | _signs(optimizer.with_values(dict(values)) if values else optimizer)
     except SymmemError as error:
@@ -87,11 +87,11 @@ def _side(prefix: str, found: Regularisation | None, optimizer: Optimizer) -> Ro
     return {f"{prefix}sign": found.sign, f"{prefix}factor": float(value), f"{prefix}norm": norm}
 
 
-def verify_row(name: str, values: Values) -> Row:
+def verify_row(name: str, values: Values, seconds: float = SECONDS) -> Row:
     """Whether every claim holds, the worst error of the formulas, and the orders of error."""
     row = _begun(name, values)
     try:
-        with budget(SECONDS):
+        with budget(seconds):
             optimizer = load(name)
             found = verify(optimizer.with_values(dict(values)) if values else optimizer)
     except SymmemError as error:

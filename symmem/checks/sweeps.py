@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def sweep(
     told: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
     """The rows of all tasks, in their order; ``results`` is a file that keeps what is done, written whole each time."""
-    title = work.__name__
+    title = work.func.__name__ if isinstance(work, partial) else work.__name__
     kept = {} if results is None else _done(results, title)
     done = {task.key: kept[task.key]["row"] for task in todo if _is_sealed(task, title, kept.get(task.key))}
     left = [task for task in todo if task.key not in done]

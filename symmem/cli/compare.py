@@ -10,7 +10,7 @@ from symmem.cli.limits import limited
 from symmem.cli.options import FORMAT, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
-from symmem.cli.sweeps import EVERY, GRID, JOBS, RESULTS, rows_of
+from symmem.cli.sweeps import EVERY, GRID, JOBS, RESULTS, check_options, rows_of
 from symmem.errors import SymmemError
 
 
@@ -40,11 +40,10 @@ def compare(  # noqa: PLR0917  # one argument for each option
     """
     if every == bool(names):
         raise SymmemError("name the optimizers to compare, or give --all")
+    check_options(every, of_sweeps=("axes", "jobs", "results"), of_one=())
     if every:
         _compare_all(form, axes, jobs, results, output)
         return
-    if axes or results is not None:
-        raise SymmemError("--grid and --results belong to --all")
     from symmem.declaration.loading import load
     from symmem.documents.public import compare as compared
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 import click
+
+from symmem.errors import SymmemError, quote
 
 if TYPE_CHECKING:
     from symmem.documents.columns import Style
@@ -19,14 +22,19 @@ EVERY_GLYPH = "∇²‖β₁ⁿ⁺¹Σₖ₌√·−½ᵀ←→∞L̃"
 """One of each kind of character that the text of a derivation may hold."""
 
 
-def deliver(content: str, output: str | None) -> None:
-    """To the file that was asked for, else to standard output."""
+def deliver(content: str, output: str | None, beside: Mapping[str, bytes] | None = None) -> None:
+    """To the file that was asked for, else to standard output; ``beside`` are other files that were named."""
+    files: dict[str, str | bytes] = {**(beside or {})}
+    if output is not None:
+        if output in files:
+            raise SymmemError(f"-o {quote(output)}: another output has that name; choose another")
+        files[output] = content
+    if files:
+        from symmem.output.files import write_named
+
+        write_named(files)
     if output is None:
         say(content)
-        return
-    from symmem.output.files import write_whole
-
-    write_whole(output, content)
 
 
 def say(content: str, encoding: str | None = None) -> None:

@@ -12,7 +12,7 @@ from symmem.cli.limits import limited
 from symmem.cli.options import OUTPUT, TIMEOUT
 from symmem.cli.progress import bar
 from symmem.cli.streams import deliver, style
-from symmem.cli.sweeps import EVERY, JOBS, RESULTS, rows_of
+from symmem.cli.sweeps import EVERY, JOBS, RESULTS, check_options, rows_of
 from symmem.errors import SymmemError
 
 
@@ -56,6 +56,9 @@ def verify(  # noqa: PLR0917  # one argument for each option
     """
     if every == (name is not None):
         raise SymmemError("name the optimizer to verify, or give --all")
+    check_options(
+        every, of_sweeps=("jobs", "results"), of_one=("against", "settings", "minibatch", "plot", "seed")
+    )
     if name is None:
         _verify_all(jobs, results, output)
         return
@@ -66,20 +69,27 @@ def verify(  # noqa: PLR0917  # one argument for each option
     from symmem.cli.derive import settings_of
     from symmem.declaration.loading import load
 
-    values = settings_of(settings)
+    values, picture = settings_of(settings), None
+    form = None if plot is None else _form(plot)
     with limited(timeout):
         optimizer = load(name)
         optimizer = optimizer.with_values(values) if values else optimizer
         program = None if against is None else program_of(optimizer, against)
         with bar(f"verifying {optimizer.name}", work_of(program, noise=minibatch)) as told:
             found = verified(optimizer, program, noise=minibatch, told=told, seed=seed)
-        if plot is not None:
-            from symmem.checks.picture import draw
+        if form is not None:
+            from symmem.checks.picture import drawn
 
-            draw(found, plot)
-    deliver(verification_text(found, style(output)), output)
+            picture = drawn(found, form)
+    deliver(verification_text(found, style(output)), output, {plot: picture} if plot and picture else {})
     if not found.holds:
         sys.exit(1)
+
+
+def _form(plot: str) -> str:
+    from symmem.checks.picture import form_of
+
+    return form_of(plot)
 
 
 def _verify_all(jobs: int, results: str | None, output: str | None) -> None:

@@ -30,18 +30,37 @@ _LEADERS = re.compile(rb"[\s*%#]+")
 
 def write_whole(path: str, content: str | bytes) -> None:
     """Writes one file that the user named, text as UTF-8; a device or a pipe is written to, not replaced."""
+    write_named({path: content})
+
+
+def write_named(contents: Mapping[str, str | bytes]) -> None:
+    """Writes the files that the user named, all or none; to devices and pipes once the files stand."""
+    targets = {path: _named(path) for path in contents}
+    if len({*targets.values()}) < len(targets):
+        raise SymmemError(f"{' and '.join(map(quote, targets))} are one file; give each output its own")
+    streams = {path for path, target in targets.items() if target.exists() and not target.is_file()}
+    whole = {path: content for path, content in contents.items() if path not in streams}
+    if whole:
+        root = str(targets[next(iter(whole))].parent)
+        write_set(whole, root, named=tuple(whole), makes_folders=False)
+    for path in streams:
+        try:
+            targets[path].write_bytes(_bytes(contents[path]))
+        except OSError as error:
+            raise _unwritable(path, error.strerror or "not a path") from None
+
+
+def _named(path: str) -> Path:
+    """What stands, or will stand, behind a name; an error where it is a folder, or no path at all."""
     try:
         target = Path(os.path.realpath(path))
         if not path or path.endswith(os.sep) or target.is_dir():
             raise IsADirectoryError(0, "not a file")
-        if target.exists() and not target.is_file():
-            target.write_bytes(_bytes(content))
-            return
     except (OSError, ValueError) as error:
         raise _unwritable(
             path, (error.strerror if isinstance(error, OSError) else None) or "not a path"
         ) from None
-    write_set({path: content}, str(target.parent), named=(path,), makes_folders=False)
+    return target
 
 
 def write_set(
@@ -55,14 +74,20 @@ def write_set(
     """Several files by their paths, all or none; ``root`` is the output folder, ``named`` are those the user named.
 
     What the user did not name, and symmem did not write, is not written over: nothing is, then.  ``absent`` are files
-    of ours that have no place beside the new ones.
+    that have no place beside the new ones; they go where they are ours.
     """
     refuse_foreign({path: _bytes(content) for path, content in contents.items() if path not in named})
     try:
-        given = {os.path.realpath(path): path for path in (*contents, *absent)}  # a link stays a link
+        old = [path for path in absent if not os.path.islink(path) and is_ours(path, b"")]
+        given = {os.path.realpath(path): path for path in (*contents, *old)}  # a link stays a link
         wanted = [_entry(path, _bytes(text)) for path, text in contents.items()]
-        gone = [OutputFile(os.path.realpath(path), None, 0) for path in absent]
-        plan = Plan((*wanted, *gone), os.path.realpath(root), secrets.token_hex(16), makes_folders)
+        gone = [OutputFile(os.path.realpath(path), None, 0) for path in old]
+        plan = Plan(
+            (*wanted, *gone),
+            os.path.realpath(root),
+            secrets.token_hex(installation.TOKEN // 2),
+            makes_folders,
+        )
     except (OSError, ValueError):
         raise _unwritable(root, "not a path") from None
     failure = _carried_out(plan)
@@ -80,11 +105,14 @@ def refuse_foreign(contents: Mapping[str, bytes]) -> None:
 
 
 def is_ours(path: str, new: bytes) -> bool:
-    """Nothing is there, or what symmem writes: with its line at the head, with the same first line, or the same."""
+    """Nothing is there, or what symmem writes: with its line at the head, with the same first line, or the same.
+
+    A link that leads nowhere is somebody else's: what it would make lies where he wants it.
+    """
     try:
         old = Path(path).read_bytes()
     except FileNotFoundError:
-        return True
+        return not os.path.islink(path)
     except (OSError, ValueError):
         return True  # it says what is wrong when it is written
     if new[:4] in _BINARY:

@@ -24,6 +24,8 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
 PREFIX = ".symmem-"
+TOKEN = 32
+"""Letters of the random name of a staging folder, hexadecimal."""
 STALE = 600.0
 """Seconds after which a staging folder belongs to a process that was killed."""
 END = b"all"
@@ -198,11 +200,17 @@ def _remove(staging: str) -> None:
         os.rmdir(staging)
 
 
+def _is_staging(name: str) -> bool:
+    """Whether a folder is named as ours are, by a random token; a user's own ``.symmem-notes`` is not."""
+    token = name.removeprefix(PREFIX)
+    return name != token and len(token) == TOKEN and set(token) <= set("0123456789abcdef")
+
+
 def _sweep(base: str) -> None:
     """What a process that was killed while it installed has left: ours, and old; an installation lasts no minute."""
     with suppress(OSError), os.scandir(base) as found:
         for each in found:
-            if not each.name.startswith(PREFIX) or not each.is_dir(follow_symlinks=False):
+            if not _is_staging(each.name) or not each.is_dir(follow_symlinks=False):
                 continue
             status = each.stat(follow_symlinks=False)
             if status.st_uid == os.geteuid() and time.time() - status.st_mtime > STALE:

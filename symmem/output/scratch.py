@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PREFIX = "symmem-"
+PREFIX = "symmem-scratch-"
+"""Long enough that no folder of a user begins with it."""
 STALE = 600.0
 """Seconds: a folder that is younger may not have its lock yet."""
 

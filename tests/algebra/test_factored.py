@@ -12,7 +12,8 @@ from sympy import Expr, cancel, symbols
 
 from symmem.algebra import factored
 from symmem.algebra.exponential import ExponentialField, exponential_field
-from symmem.algebra.factored import _split, _written, write
+from symmem.algebra.factored import _split, _written, irreducible_factors, write
+from symmem.algebra.rational import RationalField
 
 n, x, y, z = symbols("n x y z")
 FIELD: ExponentialField = exponential_field([x**n, y**n, z])
@@ -62,3 +63,24 @@ def test_what_stays_whole_has_the_same_value() -> None:
     assert element is not None
     assert cancel(write(FIELD, element) - CONTENT * LONG / (1 - y)) == 0
     _written.cache_clear()
+
+
+@pytest.mark.parametrize(("variables", "degree"), [(140, 1), (1, 5000)])
+def test_what_would_take_long_to_factor_stays_whole(variables: int, degree: int) -> None:
+    """FLINT hears no budget: a sum in 140 variables, from a schedule of cosines, held it for half a minute."""
+    field = RationalField(tuple(f"x{k}" for k in range(variables)))
+    first, second = (
+        sum((field.generator(k) ** degree for k in range(offset, variables, 2)), field.number(1 + offset))
+        for offset in (0, 1)
+    )
+    large = (first * second).numerator
+    assert irreducible_factors(large) == (1, [(large, 1)])
+
+
+def test_the_bound_is_far_above_what_is_written() -> None:
+    field = RationalField(("x", "y", "z"))
+    x, y, z = (field.generator(k) for k in range(3))
+    base = x + y * z + field.number(3)
+    number, factors = irreducible_factors((base * base * base * (x - z)).numerator)
+    assert number * prod(factor**power for factor, power in factors) == (base * base * base * (x - z)).numerator
+    assert sorted(power for _, power in factors) == [1, 3]

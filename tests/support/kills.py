@@ -45,7 +45,9 @@ def die_at(moment: int) -> None:
 
 
 def found(folder: Path) -> Texts:
-    return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+    """Every file, as text from which its bytes can be had again."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(p.relative_to(folder)): p.read_bytes().decode("utf-8", "surrogateescape") for p in files}
 
 
 def laid_out(folder: Path, texts: Texts) -> None:
@@ -53,7 +55,7 @@ def laid_out(folder: Path, texts: Texts) -> None:
     folder.mkdir()
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        (folder / name).write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 def forked(work: Callable[[], None], after: float | None = None) -> bool:
@@ -80,9 +82,14 @@ def judged(folder: Path, old: Texts, new: Texts) -> str:
     return "old" if left == old else "new"
 
 
+def adopt_orphans() -> None:
+    """Orphans of our children are ours from now on, so that they can be waited for."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
 def main() -> None:
     base, sets, mode = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text()), sys.argv[3]
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans of our children are ours
+    adopt_orphans()
     random.seed(7)
     seen: Counter[str] = Counter()
     for new in sets.values() if mode != "installer" else list(sets.values())[:2]:

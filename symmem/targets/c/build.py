@@ -15,7 +15,7 @@ from pathlib import Path
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
 from symmem.errors import CompilerError, SymmemError, quote
-from symmem.output.files import make_folder, write_set, write_whole
+from symmem.output.files import make_folder, write_set
 from symmem.output.rendering import render
 from symmem.output.scratch import scratch_folder
 from symmem.program.lowering import lower
@@ -101,9 +101,11 @@ def _lay_out_texts(
 def _complaint(error: subprocess.CalledProcessError, target: Path) -> str:
     """The compiler's words go to a file, whose name is in the message."""
     log = target / LOG
-    words = f"{shlex.join(map(str, error.cmd))}\n\n{error.output or ''}"
+    words = (
+        f"The words of a compiler, written by symmem {__version__}:\n\n{shlex.join(map(str, error.cmd))}\n\n"
+    )
     make_folder(str(target))
-    write_whole(str(log), words)
+    write_set({str(log): f"{words}{error.output or ''}"}, str(target))
     return f"the compiler {error.cmd[0]} rejected the code; its message is in {log}"
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Self
 
 LONGEST_QUOTE = 60
+LONGEST_PATH = 200
 
 
 class SymmemError(Exception):
@@ -45,6 +46,11 @@ def quote(value: object) -> str:
     if len(text) > LONGEST_QUOTE:
         text = text[:LONGEST_QUOTE] + "..."
     return f"'{text}'" if isinstance(value, str) else text
+
+
+def quote_path(path: str) -> str:
+    """A path as it may stand in a message: where it is long, its end is kept, which tells it from others."""
+    return f"'{path if len(path) <= LONGEST_PATH else '...' + path[-LONGEST_PATH:]}'"
 
 
 def _representation(value: object) -> str:

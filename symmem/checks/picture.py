@@ -10,7 +10,7 @@ from typing import Any
 
 from symmem.checks.orders import Errors
 from symmem.checks.verify import Verification
-from symmem.errors import SymmemError, quote
+from symmem.errors import SymmemError, quote_path
 
 FORMATS = ("png", "pdf", "svg")
 COLOURS = ("tab:red", "tab:blue", "tab:green")
@@ -24,7 +24,7 @@ def form_of(path: str) -> str:
     """The form of a picture, by the ending of its name; an error where it is none, or nothing here can draw."""
     form = Path(path).suffix.removeprefix(".")
     if form not in FORMATS:
-        raise SymmemError(f"--plot {quote(path)}: a picture ends in .{', .'.join(FORMATS)}; choose one")
+        raise SymmemError(f"--plot {quote_path(path)}: a picture ends in .{', .'.join(FORMATS)}; choose one")
     if find_spec("matplotlib") is None:
         raise SymmemError("--plot needs matplotlib; install it with: pip install 'symmem[plot]'")
     return form

@@ -18,7 +18,7 @@ from typing import Any
 
 from symmem import __version__
 from symmem.declaration.loading import source_text
-from symmem.errors import DeclarationError, SymmemError, quote
+from symmem.errors import DeclarationError, SymmemError, quote_path
 from symmem.output.files import write_whole
 
 Row = dict[str, Any]
@@ -122,10 +122,10 @@ def _done(path: str, title: str) -> dict[str, Row]:
         found = None
     if not isinstance(found, dict) or found.get("kind") != KIND or not isinstance(found.get("rows"), dict):
         raise SymmemError(
-            f"--results {quote(path)}: the file is there and is no results file; choose another"
+            f"--results {quote_path(path)}: the file is there and is no results file; choose another"
         )
     if found.get("work") != title or found.get("symmem") != __version__:
         raise SymmemError(
-            f"--results {quote(path)}: of another sweep or another version; choose another file"
+            f"--results {quote_path(path)}: of another sweep or another version; choose another file"
         )
     return dict(found["rows"])

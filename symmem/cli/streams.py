@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from symmem.errors import SymmemError, quote
+from symmem.errors import SymmemError, quote_path
 
 if TYPE_CHECKING:
     from symmem.documents.columns import Style
@@ -27,7 +27,7 @@ def deliver(content: str, output: str | None, beside: Mapping[str, bytes] | None
     files: dict[str, str | bytes] = {**(beside or {})}
     if output is not None:
         if output in files:
-            raise SymmemError(f"-o {quote(output)}: another output has that name; choose another")
+            raise SymmemError(f"-o {quote_path(output)}: another output has that name; choose another")
         files[output] = content
     if files:
         from symmem.output.files import write_named

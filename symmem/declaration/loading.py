@@ -11,7 +11,7 @@ from symmem.declaration.left_out import left_out
 from symmem.declaration.names import suggestion
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.toml import read_toml
-from symmem.errors import DeclarationError, quote
+from symmem.errors import DeclarationError, quote, quote_path
 
 MAX_BYTES = 1_000_000
 
@@ -50,7 +50,7 @@ def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     # Of a program's path, torch.optim.AdamW, the last part is the name.
     words = (name_or_path, name_or_path.rpartition(".")[2])
     hint = next(filter(None, (suggestion(word, names()) for word in words)), "; see symmem list")
-    raise DeclarationError(f"{quote(name_or_path)} is neither in the zoo nor a file{hint}")
+    raise DeclarationError(f"{quote_path(name_or_path)} is neither in the zoo nor a file{hint}")
 
 
 def _exists(path: str) -> bool:

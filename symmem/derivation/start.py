@@ -28,6 +28,7 @@ from symmem.derivation.gains import (
     unsettled,
 )
 from symmem.derivation.history import past_terms
+from symmem.derivation.singular import is_finite
 from symmem.method.method import Method
 
 
@@ -50,7 +51,8 @@ def shift(method: Method) -> Expr:
     if open_:
         difference = collect(Add(*remaining), scalars) + Add(*open_)
         closed.append(Sum(difference, (PAST, 0, oo)))
-    return collect(Add(*closed), scalars)
+    total = Add(*closed)
+    return collect(total, scalars) if is_finite(total) else total
 
 
 def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
@@ -59,8 +61,13 @@ def _summed(scalar: Expr, settled: Expr, scalars: Scalars) -> Expr:
         return S.Zero
     late = late_form(scalar, PAST) if scalar.has(Min, Max) else None
     if late is not None:
-        early = [(late[0] - scalar).xreplace({PAST: Integer(step)}) for step in range(late[1])]
-        return Add(_summed(late[0], settled, scalars), *early)
+        form, begin = late
+        early = [(form - scalar).xreplace({PAST: Integer(step)}) for step in range(begin)]
+        if all(map(is_finite, early)):
+            return Add(_summed(form, settled, scalars), *early)
+        # The form has a pole among the first steps, where it does not hold: it is summed from its first step on.
+        first = [settled - scalar.xreplace({PAST: Integer(step)}) for step in range(begin)]
+        return Add(_summed(form.xreplace({PAST: PAST + begin}), settled, scalars), *first)
     pieces = scalars.pieces(scalar)
     if pieces is None:
         return Sum(settled - scalar, (PAST, 0, oo))

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from symmem.errors import SymmemError, quote
+from symmem.errors import SymmemError, quote_path
 from symmem.output import installation
 from symmem.output.installation import Failure, OutputFile, Plan
 
@@ -37,7 +37,7 @@ def write_named(contents: Mapping[str, str | bytes]) -> None:
     """Writes the files that the user named, all or none; to devices and pipes once the files stand."""
     targets = {path: _named(path) for path in contents}
     if len({*targets.values()}) < len(targets):
-        raise SymmemError(f"{' and '.join(map(quote, targets))} are one file; give each output its own")
+        raise SymmemError(f"{' and '.join(map(quote_path, targets))} are one file; give each output its own")
     streams = {path for path, target in targets.items() if target.exists() and not target.is_file()}
     whole = {path: content for path, content in contents.items() if path not in streams}
     if whole:
@@ -100,7 +100,7 @@ def refuse_foreign(contents: Mapping[str, bytes]) -> None:
     for path, new in contents.items():
         if not is_ours(path, new):
             raise SymmemError(
-                f"{quote(path)} is there and was not made by symmem; move it away, or choose another place with -o"
+                f"{quote_path(path)} is there and was not made by symmem; move it away, or choose another place with -o"
             )
 
 
@@ -132,7 +132,7 @@ def make_folder(path: str) -> None:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise SymmemError(
-            f"{quote(path)} cannot be a directory ({reason}); choose another place with -o"
+            f"{quote_path(path)} cannot be a directory ({reason}); choose another place with -o"
         ) from None
 
 
@@ -169,4 +169,4 @@ def _entry(path: str, data: bytes) -> OutputFile:
 
 
 def _unwritable(path: str, reason: str) -> SymmemError:
-    return SymmemError(f"{quote(path)} cannot be written ({reason}); choose another place with -o")
+    return SymmemError(f"{quote_path(path)} cannot be written ({reason}); choose another place with -o")

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from symmem.errors import quote
+from symmem.errors import quote, quote_path
 from symmem.verification.problem import Problem
 from symmem.verification.vectors import VerificationError
 
@@ -70,12 +70,12 @@ def _attribute(owner: Any, names: Sequence[str], path: str) -> Callable[..., Any
 def _file(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path) if path.is_file() else None
     if spec is None or spec.loader is None:
-        raise VerificationError(f"{quote(str(path))}: there is no such Python file; check the path")
+        raise VerificationError(f"{quote_path(str(path))}: there is no such Python file; check the path")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's own file may raise whatever it likes
-        raise VerificationError(f"{quote(str(path))} cannot be imported: {_said(error)}") from None
+        raise VerificationError(f"{quote_path(str(path))} cannot be imported: {_said(error)}") from None
     return module
 
 

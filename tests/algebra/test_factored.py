@@ -82,5 +82,7 @@ def test_the_bound_is_far_above_what_is_written() -> None:
     x, y, z = (field.generator(k) for k in range(3))
     base = x + y * z + field.number(3)
     number, factors = irreducible_factors((base * base * base * (x - z)).numerator)
-    assert number * prod(factor**power for factor, power in factors) == (base * base * base * (x - z)).numerator
+    assert (
+        number * prod(factor**power for factor, power in factors) == (base * base * base * (x - z)).numerator
+    )
     assert sorted(power for _, power in factors) == [1, 3]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from command import run
+from command import ENVIRONMENT, run
 from sympy import Rational
 from sympy.core.function import AppliedUndef
 from truth import load
@@ -186,9 +190,64 @@ def test_sweeps_on_the_command_line() -> None:
         (("compare", "gd", "--all"), b"or give --all"),
         (("compare", "--all", "--grid", "beta1"), b"write PARAMETER=NUMBER,NUMBER"),
         (("compare", "--all", "--format", "latex"), b"--all is text or JSON"),
-        (("compare", "gd", "--results", "x.json"), b"belong to --all"),
+        (("compare", "gd", "--results", "x.json"), b"--results belongs to --all; leave it out"),
+        (("compare", "gd", "--jobs", "2"), b"--jobs belongs to --all; leave it out"),
+        (("verify", "gd", "--jobs", "2"), b"--jobs belongs to --all; leave it out"),
+        (
+            ("verify", "--all", "--plot", "x.png"),
+            b"--plot is for one optimizer, and not for --all; leave it out",
+        ),
+        (
+            ("verify", "--all", "--set", "beta=0"),
+            b"--set is for one optimizer, and not for --all; leave it out",
+        ),
         (("verify",), b"name the optimizer to verify, or give --all"),
     ):
         done = run(*given)
         assert done.returncode == 2
         assert line in done.stderr
+
+
+def test_the_timeout_of_a_sweep_is_that_of_each_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in other processes; without it the sweep has its own, and every row is made."""
+    monkeypatch.setattr("symmem.declaration.catalogue.names", lambda *_: ("gd", "adam"))
+    for jobs in ("1", "2"):
+        done = run("verify", "--all", "--jobs", jobs, "--timeout", "0.001")
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert done.stdout.count(b"0.001 s of CPU time are spent") == 2
+
+
+START = """
+import time
+from concurrent.futures import ProcessPoolExecutor
+from symmem.cli.sweeps import _watch_parent
+pool = ProcessPoolExecutor(2, initializer=_watch_parent)
+for work in [pool.submit(time.sleep, 0.2) for _ in range(2)]:
+    work.result()
+print(*pool._processes, flush=True)
+time.sleep(60)
+"""
+
+
+def lives(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_processes_of_a_sweep_end_with_the_one_that_started_them(number: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", START], stdout=subprocess.PIPE, env=ENVIRONMENT, text=True
+    )
+    assert process.stdout is not None
+    workers = [int(word) for word in process.stdout.readline().split()]
+    assert len(workers) == 2
+    assert all(map(lives, workers))
+    process.send_signal(number)
+    process.wait()
+    until = time.monotonic() + 20
+    while any(map(lives, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(lives, workers))

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import matplotlib
 import pytest
 from command import output, run
 from sympy import Rational, Symbol
@@ -17,7 +18,7 @@ from symmem import lr
 from symmem.checks.against import program_of
 from symmem.checks.claims import claims, random_points, value_of
 from symmem.checks.orders import Errors, directions, error_orders
-from symmem.checks.picture import draw
+from symmem.checks.picture import drawn
 from symmem.checks.verify import DIMENSION, literal_of, verify
 from symmem.checks.verify_text import verification_text
 from symmem.derivation.derivation import Derivation, MemorylessIteration, derive
@@ -158,13 +159,22 @@ def test_where_a_program_of_a_file_parts(tmp_path: Path) -> None:
     assert b"1 of 17 claims fail." in done.stdout
 
 
-def test_a_picture_where_all_is_exact(tmp_path: Path) -> None:
+def test_a_picture_where_all_is_exact() -> None:
     """Gradient descent has no errors over h, and none or some over steps: both are drawn."""
     for path in ((0.0, 0.0, 0.0), (0.0, 1e-30, 2e-30)):
         exact = Errors("a fixed time", "straight", 2, (0.1, 0.05), (0.0, 0.0), None, path)
         given: Any = SimpleNamespace(orders=(exact,), optimizer=load("gd"))
-        draw(given, str(tmp_path / "exact.svg"))
-        assert "exact" in (tmp_path / "exact.svg").read_text(encoding="utf-8")
+        assert b"exact" in drawn(given, "svg")
+
+
+def test_a_title_is_drawn_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No formula and no TeX, though matplotlib knows both, and a user's settings may ask for TeX."""
+    exact = Errors("a fixed time", "straight", 2, (0.1, 0.05), (0.0, 0.0), None, (0.0, 0.0, 0.0))
+    monkeypatch.setitem(matplotlib.rcParams, "text.usetex", True)
+    for title in (r"$\input{/etc/passwd}$", r"$x_1", r"a_1 ^ \frac{"):
+        given: Any = SimpleNamespace(orders=(exact,), optimizer=replace(load("gd"), title=title))
+        assert f"{title}: the optimizer against" in drawn(given, "svg").decode()
+        assert drawn(given, "png")[:4] == b"\x89PNG"
 
 
 def test_verify_on_the_command_line(tmp_path: Path) -> None:

@@ -42,6 +42,12 @@ SETTLING = {
     "a logarithm": declared("m1", ("grad", "1/4", "log(3 + beta**n)"), **DECAY),
     "the size of what settles": declared("m1", ("grad", "1/4", "abs(beta**n - 2)"), **DECAY),
     "a quotient": declared("m1", ("grad", "beta", "1/(2 + exp(-3*n))"), **DECAY),
+    "a delay whose late form has a pole at the first steps": Optimizer(
+        "settling",
+        "m1 + m3",
+        [Momentum("grad", "beta", "1"), Momentum("m1", "1/4", "1"), Momentum("grad/m2", delay=2)],
+        DECAY,
+    ),
     "inside a nonlinear update": declared(
         "m1/sqrt(m2 + 1)", ("grad", "beta", AVERAGE), ("grad**2", "1/4", "sqrt(1 - (1/4)**(n + 2))"), **DECAY
     ),

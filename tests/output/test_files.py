@@ -18,7 +18,7 @@ import symmem
 from symmem.errors import SymmemError
 from symmem.output import files, installation
 from symmem.output.installation import Failure, OutputFile, Plan
-from symmem.output.scratch import scratch_folder, sweep
+from symmem.output.scratch import PREFIX, scratch_folder, sweep
 from symmem.targets.c.layout import c_files
 from symmem.targets.torch.pieces import runtime_files
 
@@ -135,32 +135,75 @@ def test_planted_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     assert secret.read_text() == "mine"
 
 
+@pytest.mark.parametrize("leads", ["to a file", "nowhere"])
+def test_a_planted_link_at_the_place_of_an_output_is_refused(
+    leads: str, folder: Path, tmp_path: Path
+) -> None:
+    """Nothing is written, and nothing is made, where a link in the output folder leads."""
+    secret = tmp_path / "secret"
+    if leads == "to a file":
+        secret.write_text("mine")
+    (folder / "x.h").symlink_to(secret)
+    before = tree(tmp_path)
+    with pytest.raises(SymmemError, match=r"x\.h"):
+        files.write_set({str(folder / "x.h"): "text", str(folder / "x.c"): "text"}, str(folder))
+    assert tree(tmp_path) == before
+    files.write_whole(str(folder / "x.h"), "named")  # who names it himself means what it leads to
+    assert secret.read_text() == "named"
+
+
+def test_a_file_that_has_to_be_absent_goes_only_where_it_is_ours(folder: Path, tmp_path: Path) -> None:
+    """The log of an older build goes; behind a link of its name a user's file stays, and so does his own log."""
+    thesis, ours = tmp_path / "thesis", folder / "ours.log"
+    thesis.write_text("mine")
+    (folder / "link.log").symlink_to(thesis)
+    (folder / "users.log").write_text("mine too")
+    ours.write_text(OURS)
+    absent = [str(folder / name) for name in ("link.log", "users.log", "ours.log", "none.log")]
+    files.write_set({str(folder / "b"): "text"}, str(folder), absent=absent)
+    assert (thesis.read_text(), (folder / "users.log").read_text()) == ("mine", "mine too")
+    assert (folder / "link.log").is_symlink()
+    assert not ours.exists()
+
+
+def test_several_files_that_were_named_are_written_whole_or_not_at_all(folder: Path) -> None:
+    files.write_named({str(folder / "a"): "new a", str(folder / "b"): b"new b", os.devnull: "x"})
+    assert tree(folder) == {"a": b"new a", "b": b"new b"}
+    for other in (str(folder / "nowhere" / "x"), str(folder / "."), "", str(folder / ".." / "out" / "a")):
+        with pytest.raises(SymmemError):
+            files.write_named({str(folder / "a"): "newer", other: "text"})
+        assert tree(folder) == {"a": b"new a", "b": b"new b"}
+
+
 def test_stale_folders_of_ours_are_removed_and_others_stay(folder: Path) -> None:
-    old, young, foreign = (folder.parent / name for name in (".symmem-1", ".symmem-2", ".symmemory"))
-    for each in (old, young, foreign):
-        each.mkdir()
-        (each / "new-0").write_text("x")
-    (folder.parent / ".symmem-3").symlink_to(foreign)
+    stale, fresh, link = (installation.PREFIX + digit * installation.TOKEN for digit in "123")
+    foreign = [".symmem-notes", ".symmemory", f".symmem-{'x' * installation.TOKEN}"]
+    for name in (stale, fresh, *foreign):
+        (folder.parent / name).mkdir()
+        (folder.parent / name / "new-0").write_text("x")
+    (folder.parent / link).symlink_to(folder.parent / foreign[0])
     past = time.time() - 10 * installation.STALE
-    for each in (old, foreign):
-        os.utime(each, (past, past))
+    for name in (stale, *foreign):
+        os.utime(folder.parent / name, (past, past))
     files.write_whole(str(folder / "a"), "text")
-    assert sorted(p.name for p in folder.parent.iterdir()) == [".symmem-2", ".symmem-3", ".symmemory", "out"]
-    assert (foreign / "new-0").exists()
+    assert {p.name for p in folder.parent.iterdir()} == {fresh, link, *foreign, "out"}
+    assert all((folder.parent / name / "new-0").exists() for name in foreign)
 
 
 def test_scratch_folders_of_the_dead_are_removed(tmp_path: Path) -> None:
-    dead, young = tmp_path / "symmem-dead", tmp_path / "symmem-young"
-    for each in (dead, young):
+    dead, young = tmp_path / f"{PREFIX}dead", tmp_path / f"{PREFIX}young"
+    users = tmp_path / "symmem-results"
+    for each in (dead, young, users):
         (each / "made").mkdir(parents=True)
     past = time.time() - 10_000
-    os.utime(dead, (past, past))
+    for each in (dead, users):
+        os.utime(each, (past, past))
     with scratch_folder() as alive:
         os.utime(alive, (past, past))
         sweep(alive.parent)
         assert alive.exists()
     sweep(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["symmem-young"]
+    assert {path.name for path in tmp_path.iterdir()} == {young.name, users.name}
 
 
 # whose file it is
@@ -174,6 +217,21 @@ def test_latex_writes_over_no_file_of_the_user(beside: str, tmp_path: Path) -> N
     done = run("emit", "heavyball", "--target", "latex", "--pdf", "-o", "x.tex", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
     assert beside in done.stderr.decode()
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_the_notation_is_added_to_a_file_of_macros_alone(is_link: bool, tmp_path: Path) -> None:
+    """What is behind the name symmem-macros.tex and defines none of them is somebody else's."""
+    theirs = tmp_path / (".profile" if is_link else "paper/symmem-macros.tex")
+    (tmp_path / "paper").mkdir()
+    theirs.write_text("export A=1\n")
+    if is_link:
+        (tmp_path / "paper/symmem-macros.tex").symlink_to(theirs)
+    before = tree(tmp_path)
+    done = run("emit", "gd", "--target", "latex", "-o", "paper/x.tex", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"symmem-macros.tex" in done.stderr
     assert tree(tmp_path) == before
 
 

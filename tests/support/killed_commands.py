@@ -1,9 +1,9 @@
 """Commands that are killed while they run, each at many moments, and what is left; a script, for a process of its own.
 
-``killed_commands.py FOLDER COMMANDS MOMENTS``: COMMANDS is a JSON file of ``{name: [argument, ...]}``, whose output goes
-to ``out``.  Each runs once whole, which gives the new set; then a forked process runs it over an older set, or over
-none, and dies before a call of the file system: half of the moments lie among the last calls, where files are written,
-half anywhere.  Then the folder has the old set or the new one.  ``sweep`` is no set: its results file has some rows.
+``killed_commands.py FOLDER COMMANDS MOMENTS``: COMMANDS is a JSON file of ``{name: [argument, ...]}``, whose output
+goes to ``out``.  Each runs once whole, which gives the new set; then a forked process runs it over an older set, or
+over none, and dies: before some call of the file system, or a moment after it has begun to install the set.  Then the
+folder has the old set or the new one.  ``sweep`` is no set: its results file has some rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import io
 import json
 import os
 import random
+import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -23,8 +25,8 @@ import kills
 import symmem.declaration.catalogue
 from symmem.cli.exits import ended
 
-LAST = 60
-"""Calls at the end of a command among which half of the moments lie."""
+SLOWER = 1.5
+"""How much later than an undisturbed one has installed its set a command dies at the latest."""
 ROWS = ["adam", "gd", "heavyball", "signum"]
 
 
@@ -36,33 +38,56 @@ def run(arguments: list[str]) -> None:
     assert code == 0, complaint.getvalue()
 
 
-def counted(arguments: list[str]) -> int:
-    """How many calls of the file system the command makes."""
+def installs(event: str, details: tuple[object, ...]) -> bool:
+    """Whether this is the start of the process that installs a set of files."""
+    return event == "subprocess.Popen" and "installation.py" in str(details[1])
+
+
+def measured(arguments: list[str]) -> tuple[int, float]:
+    """How many calls of the file system the command makes, and the seconds from the first set of files to its end."""
     said, told = os.pipe()
 
     def work() -> None:
-        seen = 0
+        seen, begin = 0, 0.0
 
-        def watch(event: str, _: object) -> None:
-            nonlocal seen
+        def watch(event: str, details: tuple[object, ...]) -> None:
+            nonlocal seen, begin
             seen += event.startswith(kills.NOTICED)
+            if not begin and installs(event, details):
+                begin = time.monotonic()
 
         sys.addaudithook(watch)
         run(arguments)
-        os.write(told, str(seen).encode())
+        os.write(told, json.dumps([seen, time.monotonic() - begin]).encode())
 
     assert kills.forked(work)
-    count = int(os.read(said, 100))
-    os.close(said), os.close(told)
-    return count
+    calls, seconds = json.loads(os.read(said, 100))
+    os.close(said)
+    os.close(told)
+    return calls, seconds
 
 
-def dying(arguments: list[str], moment: int) -> Callable[[], None]:
+def dying(arguments: list[str], moment: int | float) -> Callable[[], None]:
+    """The command, which dies before a call with this number, or seconds after it has begun to install."""
+
     def work() -> None:
-        kills.die_at(moment)
+        if isinstance(moment, int):
+            kills.die_at(moment)
+        else:
+            die_after_start(moment)
         run(arguments)
 
     return work
+
+
+def die_after_start(seconds: float) -> None:
+    """SIGALRM, which nobody here hears, ends the process without a word."""
+
+    def watch(event: str, details: tuple[object, ...]) -> None:
+        if installs(event, details):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    sys.addaudithook(watch)
 
 
 def rows_are_whole(folder: Path) -> str:
@@ -84,12 +109,12 @@ def killed(name: str, arguments: list[str], folder: Path, moments: int) -> Count
     assert new, name
     old = {path: f"{text}\n# older\n" for path, text in new.items()} if name != "sweep" else {}
     kills.laid_out(folder, old)
-    calls, seen = counted(arguments), Counter[str]()
+    (calls, longest), seen = measured(arguments), Counter[str]()
     for number in range(moments):
         before = old if number % 4 else {}
         kills.laid_out(folder, before)
-        first = max(1, calls - LAST) if number % 2 else 1
-        kills.forked(dying(arguments, random.randint(first, calls)))
+        late = random.uniform(1e-4, SLOWER * longest)
+        kills.forked(dying(arguments, late if number % 2 else random.randint(1, calls)))
         seen[rows_are_whole(folder) if name == "sweep" else kills.judged(folder, before, new)] += 1
     return seen
 

@@ -11,7 +11,7 @@ from symmem import __version__
 from symmem.documents.paper.compilation import compiler_path, typeset_document
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.paper import Paper, macros_file
-from symmem.errors import CompilerError, SymmemError, quote
+from symmem.errors import CompilerError, SymmemError, quote_path
 from symmem.output.files import is_ours, refuse_foreign, write_set
 from symmem.output.rendering import render
 
@@ -49,7 +49,9 @@ def write_paper(
         # -o X.pdf names what a person wants to look at; its source stands beside it.
         target = Path(output).with_suffix(".tex") if pdf and output.endswith(".pdf") else Path(output)
         if target.suffix in (*_RESERVED, ".pdf") or target.name == FILE:
-            raise SymmemError(f"-o {quote(output)}: that name is taken by a file beside it; choose X.tex")
+            raise SymmemError(
+                f"-o {quote_path(output)}: that name is taken by a file beside it; choose X.tex"
+            )
         texts = {str(target): paper_text(paper, standalone=standalone)}
     macros = str(target.with_name(FILE))
     contents: dict[str, str | bytes] = {
@@ -58,8 +60,7 @@ def write_paper(
         macros: _notation(Path(macros)),
         **{str(target.with_name(name)): text for name, text in (beside or {}).items()},
     }
-    # The notation holds all that an author's own had: it may be written over.
-    named = (output, macros)
+    named = (output, macros) if _is_notation(macros) else (output,)
     if pdf:
         return _compiled(paper, target, contents, named, is_set)
     write_set(contents, str(target.parent), named=named, makes_folders=is_set)
@@ -102,6 +103,16 @@ def _compiled(
     return [*contents, printed]
 
 
+def _is_notation(path: str) -> bool:
+    """A file of macros as an author may have it, who defines one of ours: the new one holds all that it had."""
+    there = Path(path)
+    return there.is_file() and bool(_defined(there.read_text(encoding="utf-8")) & {m.command for m in MACROS})
+
+
+def _defined(text: str) -> set[str]:
+    return set(re.findall(r"\\(?:\w*command\*?|def)\s*{?\\([A-Za-z]+)", text))
+
+
 def _notation(path: Path) -> str:
     """The macros; of a file that is there an author's definitions stay, and what it lacks is added."""
     fresh = macros_file()
@@ -110,7 +121,7 @@ def _notation(path: Path) -> str:
     except FileNotFoundError:
         return fresh
     except (OSError, ValueError):
-        raise SymmemError(f"{quote(str(path))} cannot be read; choose another place with -o") from None
-    defined = set(re.findall(r"\\(?:\w*command\*?|def)\s*{?\\([A-Za-z]+)", there))
+        raise SymmemError(f"{quote_path(str(path))} cannot be read; choose another place with -o") from None
+    defined = _defined(there)
     lacking = [macro.line for macro in MACROS if macro.command not in defined]
     return there if not lacking else "\n".join([there.rstrip("\n"), *lacking]) + "\n"

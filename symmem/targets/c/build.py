@@ -14,7 +14,7 @@ from pathlib import Path
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.errors import CompilerError, SymmemError, quote
+from symmem.errors import CompilerError, SymmemError, quote, quote_path
 from symmem.output.files import make_folder, write_set
 from symmem.output.rendering import render
 from symmem.output.scratch import scratch_folder
@@ -57,7 +57,7 @@ def build(
     sources = [c_files(derivation) for derivation in derivations]
     package, target = Package.of(names), Path(folder)
     if target.exists() and not target.is_dir():
-        raise SymmemError(f"{quote(folder)} is not a directory; choose another place with -o")
+        raise SymmemError(f"{quote_path(folder)} is not a directory; choose another place with -o")
     with scratch_folder() as scratch:
         made = scratch / "made"
         tools = Toolchain.found(scratch, threads)

@@ -50,20 +50,11 @@ def _drawn(found: Verification, form: str, pyplot: Any) -> bytes:
         _over_rates(left, each, looks[each.direction])
         if each.counted == "a fixed time":
             _over_steps(right, each, looks[each.direction])
-    left.set(
-        xlabel="h",
-        ylabel="largest difference",
-        title="Error over h",
-        xscale=_scale(left),
-        yscale=_scale(left),
-    )
-    right.set(
-        xlabel="step",
-        ylabel="largest difference",
-        title=f"Error over steps, h = {found.orders[0].rates[-1]:.2g}",
-    )
-    right.set_yscale(_scale(right))
+    left.set(xlabel="h", title="Error over h", xscale=_scale(left), yscale=_scale(left))
+    heading = f"Error over steps, h = {found.orders[0].rates[-1]:.2g}"
+    right.set(xlabel="step", title=heading, yscale=_scale(right))
     for axes in (left, right):
+        axes.set_ylabel("largest difference")
         axes.grid(visible=True, which="both", alpha=0.25)
         axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
     left.set_xticks(found.orders[0].rates, [f"{rate:.2g}" for rate in found.orders[0].rates])

@@ -63,6 +63,7 @@ def verify(  # noqa: PLR0917  # one argument for each option
         _verify_all(jobs, results, output)
         return
     from symmem.checks.against import program_of
+    from symmem.checks.picture import drawn, form_of
     from symmem.checks.verify import verify as verified
     from symmem.checks.verify import work_of
     from symmem.checks.verify_text import verification_text
@@ -70,7 +71,7 @@ def verify(  # noqa: PLR0917  # one argument for each option
     from symmem.declaration.loading import load
 
     values, picture = settings_of(settings), None
-    form = None if plot is None else _form(plot)
+    form = None if plot is None else form_of(plot)
     with limited(timeout):
         optimizer = load(name)
         optimizer = optimizer.with_values(values) if values else optimizer
@@ -78,18 +79,10 @@ def verify(  # noqa: PLR0917  # one argument for each option
         with bar(f"verifying {optimizer.name}", work_of(program, noise=minibatch)) as told:
             found = verified(optimizer, program, noise=minibatch, told=told, seed=seed)
         if form is not None:
-            from symmem.checks.picture import drawn
-
             picture = drawn(found, form)
     deliver(verification_text(found, style(output)), output, {plot: picture} if plot and picture else {})
     if not found.holds:
         sys.exit(1)
-
-
-def _form(plot: str) -> str:
-    from symmem.checks.picture import form_of
-
-    return form_of(plot)
 
 
 def _verify_all(jobs: int, results: str | None, output: str | None) -> None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from symmem.cli.grids import checked, grid_of, parameters
 from symmem.cli.progress import bar
-from symmem.errors import DeclarationError, SymmemError, quote
+from symmem.errors import SymmemError
 
 if TYPE_CHECKING:
     from symmem.checks.sweeps import Row, Work
@@ -61,7 +62,7 @@ def rows_of(work: Work, words: str, jobs: int, results: str | None, axes: tuple[
     from symmem.checks.sweeps import sweep, tasks
     from symmem.declaration.catalogue import names
 
-    todo = tasks(names(), _checked(_grid(axes)), _parameters())
+    todo = tasks(names(), checked(grid_of(axes)), parameters)
     with bar(words, len(todo)) as told:
         if jobs == 1:
             return sweep(_timed(work), todo, results=results, told=told)
@@ -83,41 +84,3 @@ def _watch_parent() -> None:
             os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-def _parameters() -> Callable[[str], list[str]]:
-    from symmem.declaration.loading import load
-
-    return lambda name: [parameter.name for parameter in load(name).parameters]
-
-
-def _checked(grid: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The grid, once its numbers are numbers and an optimizer of the zoo has each parameter."""
-    if not grid:
-        return grid
-    from symmem.declaration.catalogue import names
-    from symmem.declaration.exact import exact_number
-    from symmem.declaration.names import suggestion
-
-    known = {parameter for name in names() for parameter in _parameters()(name)}
-    for parameter, values in grid.items():
-        if parameter not in known:
-            hint = suggestion(parameter, sorted(known)) or "; symmem show NAME has the parameters of one"
-            raise SymmemError(f"--grid {quote(parameter)}: no optimizer of the zoo has it{hint}")
-        for value in values:
-            try:
-                exact_number(value)
-            except DeclarationError as error:
-                raise error.within(f"--grid {parameter}") from None
-    return grid
-
-
-def _grid(axes: tuple[str, ...]) -> dict[str, list[str]]:
-    grid: dict[str, list[str]] = {}
-    for axis in axes:
-        name, equals, values = (part.strip() for part in axis.partition("="))
-        numbers = [value.strip() for value in values.split(",")]
-        if not (name and equals and all(numbers)):
-            raise SymmemError(f"--grid {axis}: write PARAMETER=NUMBER,NUMBER, for example beta1=0.8,0.9")
-        grid[name] = numbers
-    return grid

@@ -189,6 +189,7 @@ def test_sweeps_on_the_command_line() -> None:
         (("compare",), b"name the optimizers to compare, or give --all"),
         (("compare", "gd", "--all"), b"or give --all"),
         (("compare", "--all", "--grid", "beta1"), b"write PARAMETER=NUMBER,NUMBER"),
+        (("compare", "--all", "--grid", "beta=0.1", "--grid", "beta=0.2"), b"is given twice"),
         (("compare", "--all", "--format", "latex"), b"--all is text or JSON"),
         (("compare", "gd", "--results", "x.json"), b"--results belongs to --all; leave it out"),
         (("compare", "gd", "--jobs", "2"), b"--jobs belongs to --all; leave it out"),

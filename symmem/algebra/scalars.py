@@ -177,8 +177,12 @@ class Scalars(Pieces):
 
     def _tidied_in_wider_field(self, scalar: Expr) -> Expr:
         """With the constants that it brings, such as pi, as further generators; as it is where that does not help."""
+        wider = self.widened(scalar)
+        pieces = None if wider is None else wider.pieces(scalar)
+        return scalar if wider is None or pieces is None else Add(*(wider.write(piece) for piece in pieces))
+
+    def widened(self, scalar: Expr) -> Scalars | None:
+        """The field with the constants and powers that a scalar brings; None where it brings none."""
         powers = [base**index for base in self.field.bases for index in self.field.indices]
         field = exponential_field([*self.field.constants, *powers, scalar], self.field.indices)
-        wider = Scalars(field, self.vanishing, self.intervals, self.degrees)
-        pieces = wider.pieces(scalar) if field != self.field else None
-        return scalar if pieces is None else Add(*(wider.write(piece) for piece in pieces))
+        return None if field == self.field else Scalars(field, self.vanishing, self.intervals, self.degrees)

@@ -6,10 +6,11 @@ A block is the body of a routine or of a loop.  What does not depend on a loop i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
-from sympy import Add, Expr, Mul, Number, Pow, Product, Sum, Symbol, cse, oo
+from sympy import Add, Expr, Mul, Number, Pow, Product, Sum, Symbol, cse, oo, ordered
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -30,6 +31,7 @@ from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.algebra.where import where
 from symmem.derivation.step_scalars import MANY_STEPS
+from symmem.program.decay_functions import Complete
 from symmem.program.entrywise import entrywise, only_read
 from symmem.program.statements import (
     Apply,
@@ -204,12 +206,12 @@ class Block:
         """The branches are blocks by themselves: nothing of them is computed before the condition is known."""
         result = self._names.fresh("c")
         self._late.add(result)
-        branches = []
+        sums, branches = {each: self.scalar(each) for each in ordered(condition.atoms(Complete))}, []
         for each in (value, otherwise):
             block = Block(self._names)
-            ends = block.finish_scalar(each)
+            ends = block.finish_scalar(each.xreplace(sums))
             branches.append(Branch(block.statements(), ends))
-        return self._add(Choice(result, self._condition(condition), *branches))
+        return self._add(Choice(result, self._condition(condition.xreplace(sums)), *branches))
 
     def _condition(self, condition: Boolean) -> Boolean:
         if isinstance(condition, Relational):
@@ -275,16 +277,12 @@ def _shape(function: str, shapes: Sequence[Shape | None]) -> Shape:
 
 def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ...]:
     """The assignments with their repeated parts named first; n + 1 is shorter than a name for it."""
-    parts, reduced = cse([value for _, value in assignments], symbols=_stream(names.fresh), list=False)
+    stream = (names.fresh("x") for _ in count())
+    parts, reduced = cse([value for _, value in assignments], symbols=stream, list=False)
     named = zip((name for name, _ in assignments), reduced, strict=True)
     plain = {name: value for name, value in parts if isinstance(value, Add) and (value - STEP).is_Integer}
     found = [(name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain]
     return tuple(only_read(found, {name for name, _ in assignments}))
-
-
-def _stream(fresh: Callable[[str], Symbol]) -> Iterator[Symbol]:
-    while True:
-        yield fresh("x")
 
 
 def _decay(summand: Expr, index: Symbol, stop: Expr) -> Expr | None:

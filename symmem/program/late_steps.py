@@ -17,7 +17,7 @@ def takes_out_first_steps(number: Expr) -> bool:
     return any(
         each.has(Min, Max)
         and any(power.exp.free_symbols for power in each.atoms(Pow))
-        and any(term.could_extract_minus_sign() for term in each.args)
+        and len({term.could_extract_minus_sign() for term in each.args}) > 1
         for each in sums
     )
 

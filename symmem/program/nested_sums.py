@@ -24,7 +24,7 @@ from symmem.derivation.nested_sums import Kind, Nested, NestedSums
 from symmem.program.chains import Term, joined
 from symmem.program.coefficients import written
 from symmem.program.magnitude import Magnitudes, Rates
-from symmem.program.stable_sums import with_content
+from symmem.program.signed_sums import with_content
 from symmem.records import record
 from symmem.work import checkpoint
 

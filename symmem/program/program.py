@@ -58,6 +58,7 @@ class Need(Enum):
     POLE = "the refusal of a zero that a formula divides by"
     COMPLETE = "complete homogeneous polynomials of decays"
     PRODUCT = "a product of decays among them"
+    COMPLETES = "the same for all steps of a sum at once"
     SHORTFALL = "one less the power of a decay"
     SHORTFALLS = "the same for all steps of a sum at once"
     ERF = "the error function"
@@ -158,6 +159,11 @@ def needs_of_ranges(assignments: Sequence[Assignment], index: Symbol) -> Iterato
     yield from _of_numbers(value for _, value in single)
     if any(value.has(Shortfall) for _, value in many):
         yield Need.SHORTFALLS
+    sums = [each for _, value in many for each in value.atoms(Complete)]
+    if sums:
+        yield Need.COMPLETES
+    if any(len(node) > 1 for each in sums for node in each.nodes):
+        yield Need.PRODUCT
     if any(value.has(erf) for _, value in many):
         yield Need.ERF
 

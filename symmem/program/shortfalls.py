@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Mul, S
+from sympy import Add, Expr, Mul
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.program.decay_functions import Shortfall, Whole
 
 
 def without_cancellation(expression: Expr) -> Expr:
-    """``1 - x^e`` as a shortfall, everywhere in the expression; ``1 - x y`` as ``(1 - x) + x (1 - y)``."""
+    """``1 - x^e`` as a shortfall, everywhere in the expression; ``1 - x y`` as ``(1 - x) + x (1 - y)``.
+
+    Also ``x^e - 1``, and with a number before both.
+    """
     if not expression.args:
         return expression
     parts = [without_cancellation(part) for part in expression.args]
-    if not (isinstance(expression, Add) and len(parts) == 2 and S.One in parts):
+    numbers = [part for part in parts if part.is_Rational]
+    if not (isinstance(expression, Add) and len(parts) == 2 and len(numbers) == 1):
         return expression.func(*parts)
-    product = -next(part for part in parts if part != 1)
+    (number,) = numbers
+    product = -next(part for part in parts if part is not number) / number
     powers = [factor.as_base_exp() for factor in Mul.make_args(product)]
     clear = all(not base.is_number and STEP != base != PAST for base, _ in powers)
     if not clear or (len(powers) == 1 and not powers[0][1].free_symbols):
         return expression.func(*parts)
-    return _distance(powers)
+    return number * _distance(powers)
 
 
 def _distance(powers: list[tuple[Expr, Expr]]) -> Expr:

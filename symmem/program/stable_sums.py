@@ -11,25 +11,24 @@ also where decays are equal or nearly so.  In the formulas stand the functions o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from sympy import Add, Expr, Integer, Max, Mul, S, Symbol
+from sympy import Add, Expr, Max, Mul, S, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar
-from symmem.algebra.exponential import ExponentialField
-from symmem.algebra.factored import irreducible_factors, numeric_factor
 from symmem.algebra.heads import HEADS
-from symmem.algebra.rational import Polynomial, Quotient, quotient
+from symmem.algebra.ranges import bounds
+from symmem.algebra.rational import Quotient
 from symmem.algebra.scalars import Scalars
-from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.algebra.where import where
 from symmem.program.coefficients import sign as sign_of
-from symmem.program.coefficients import written
-from symmem.program.decay_functions import Complete, Whole
+from symmem.program.kept_sums import kept, subtracts
 from symmem.program.late_steps import counted, late_step, takes_out_first_steps
-from symmem.program.magnitude import Magnitudes, Rates
 from symmem.program.shortfalls import without_cancellation
-from symmem.program.sum_parts import Group, SumParts, moving_factors
+from symmem.program.signed_sums import may_be_infinite, written_element
+from symmem.program.sum_parts import Group, SumParts
+from symmem.program.thresholds import Above, difference, known_above
 
 
 def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:
@@ -61,6 +60,8 @@ class _Stable:
     marks: tuple[Symbol, ...]
     unproven: list[Expr] = field(default_factory=list)
     """The scalars for which no sum of one sign was found."""
+    above: tuple[Above, ...] = ()
+    """What the condition of the branch says."""
 
     def expression(self, expression: Expr) -> Expr:
         """A vector or a number."""
@@ -74,7 +75,7 @@ class _Stable:
             return Mul(self.scalar(Mul(*scalars)), *(self.expression(factor) for factor in others))
         head = HEADS.of(expression)
         if head is not None and head.binds:
-            return without_cancellation(expression)
+            return self._kept(expression)
         return HEADS.mapped(expression, self.expression)
 
     def _belongs(self, factor: Expr) -> bool:
@@ -84,6 +85,10 @@ class _Stable:
     def scalar(self, scalar: Expr) -> Expr:
         """A number: its sums one by one where each has one sign, else their pieces, else all, else its parts."""
         scalar = counted(scalar)
+        if isinstance(scalar, where):
+            condition, value, otherwise = scalar.args
+            inside = replace(self, above=(*self.above, *known_above(condition)))
+            return where(self.expression(condition), inside.expression(value), self.expression(otherwise))
         pieces = self.numbers.pieces(scalar)
         if pieces is not None:
             parting = self._parts
@@ -98,14 +103,20 @@ class _Stable:
                 single = self._added(parts, exact=True)
                 if single is not None:
                     return single
+            large = self._by_thresholds(scalar)
+            if large is not None:
+                return large
             self.unproven.append(scalar)
             for parts in (apart, whole):
                 sum_ = self._added(parts, exact=False)
                 if sum_ is not None:
                     return sum_
         head = HEADS.of(scalar)
+        wider = self._wider(scalar)
+        if wider is not None:
+            return wider.scalar(scalar)
         if not scalar.args or (head is not None and head.binds):
-            return self._noted(scalar, without_cancellation(scalar))
+            return self._noted(scalar, self._kept(scalar) if scalar.args else scalar)
         late = late_step(scalar)
         if late is not None:
             return self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
@@ -114,13 +125,46 @@ class _Stable:
             others = [factor for factor in scalar.args if factor not in together]
             if len(together) > 1 and others:
                 return Mul(self.scalar(Mul(*together)), *(self.scalar(factor) for factor in others))
+        if isinstance(scalar, Mul):
+            # What is divided by may be the pole of another factor.
+            known = [factor for factor in scalar.args if self.numbers.field.read(factor) is not None]
+            others = [factor for factor in scalar.args if factor not in known]
+            if len(known) > 1 and any(map(subtracts, known)):
+                return Mul(self.scalar(Mul(*known)), *map(self.scalar, others))
         found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
         return self._noted(scalar, found) if isinstance(scalar, Add) else found
 
+    def _kept(self, sum_: Expr) -> Expr:
+        """A sum that stays, the numbers of its terms without cancellation."""
+        return kept(sum_, replace(self, above=()).scalar, self.unproven.append)
+
+    def _by_thresholds(self, product: Expr) -> Expr | None:
+        """Factor by factor, where each that depends on n is a difference that is known to be large."""
+        found = []
+        for factor in Mul.make_args(product) if self.above else ():
+            base, exponent = factor.as_base_exp()
+            large = difference(base, self.above, self.numbers) if exponent.is_Integer else None
+            if STEP not in factor.free_symbols:
+                found.append(self.numbers.tidy(factor))
+            elif large is None:
+                return None
+            else:
+                found.append((self.scalar(large[0]) - large[1]) ** exponent)
+        return Mul(*found) if found else None
+
     def _noted(self, scalar: Expr, found: Expr) -> Expr:
         """What was found, with a note where it still subtracts."""
-        self.unproven.extend([scalar] if takes_out_first_steps(found) else [])
+        self.unproven.extend([scalar] if takes_out_first_steps(found) or subtracts(found) else [])
         return found
+
+    def _wider(self, number: Expr) -> _Stable | None:
+        """With a field of its own for a difference that has powers of other parameters in [0, 1]; else None."""
+        found = self.numbers.widened(number) if isinstance(number, Add) and subtracts(number) else None
+        if found is None or found.pieces(number) is None:
+            return None
+        others = (bounds(base, found.ranges) for base in found.field.bases)
+        is_decay = all(each.is_nonnegative and each.is_within_unit for each in others)
+        return replace(self, numbers=found) if is_decay else None
 
     @cached_property
     def _parts(self) -> SumParts:
@@ -135,135 +179,16 @@ class _Stable:
         for group in groups:
             fronts: list[Quotient] = []
             for part in group:
-                each = _written(part, self.numbers, exact=exact)
+                each = written_element(part, self.numbers, exact=exact)
                 if each is None:
                     return None
                 fronts.append(each[0])
                 found.append(each[1])
             differ = exact and any(sign_of(front / fronts[0]) != 1 for front in fronts[1:])
-            if differ and any(map(_may_be_infinite, fronts)):
+            if differ and any(map(may_be_infinite, fronts)):
                 return None
         return Add(*found)
 
     def _is_short(self, parts: list[Quotient]) -> bool:
         """Whether sums that were joined are no longer than one of one decay."""
         return all(len(self.numbers.support(part)) < 2 for part in parts)
-
-
-def _may_be_infinite(front: Quotient) -> bool:
-    """Whether it is divided by a difference, as of two decays or of one and 1."""
-    factors = irreducible_factors(front.denominator)[1]
-    return any(len({int(c) > 0 for c in factor.to_dict().values()}) > 1 for factor, _ in factors)
-
-
-def _written(element: Quotient, numbers: Scalars, *, exact: bool) -> tuple[Quotient, Expr] | None:
-    """The element as a quotient of sums, and the factor before them; None where a sum is not of n alone.
-
-    ``exact``: None also where no way of writing it has terms of one sign.
-    """
-    field, one = numbers.field, numbers.field.number(1)
-    if not element.depends_on(field.positions(STEP)):
-        return element, written(element, field)
-    plain, element = _without_plain(field, element)
-    # A factor without n, as a difference of parameters, has the sign it has: the sum beside it keeps its digits.
-    factor, numerator = moving_factors(field, element.numerator)
-    fixed, moving = moving_factors(field, element.denominator)
-    above = _sums(field, numerator, fixed, exact=exact)
-    below = _sums(field, moving, one.numerator, exact=exact)
-    if above is None or below is None:
-        return None
-    front, parts = quotient(factor, one.numerator), [numbers.write(plain)]
-    for terms, power in (*above, *((terms, -power) for terms, power in below)):
-        content, rest = with_content(terms, numbers)
-        front = front * content**power
-        parts.append(rest**power)
-    return front, Mul(written(front, field), *parts)
-
-
-def _without_plain(field: ExponentialField, element: Quotient) -> tuple[Quotient, Quotient]:
-    """The factors that depend on n and on no power, as ``2 n + 1``, and the rest."""
-    at, powers = field.index_position(STEP), field.power_positions(STEP)
-    plain = field.number(1)
-    for polynomial, sign in ((element.numerator, 1), (element.denominator, -1)):
-        for factor, power in irreducible_factors(polynomial)[1]:
-            degrees = factor.degrees()
-            if degrees[at] > 0 and not any(degrees[p] > 0 for p in powers):
-                plain = plain * quotient(factor, field.number(1).numerator) ** (sign * power)
-    return plain, element / plain
-
-
-Sums = list[tuple[list[Term], int]]
-"""Factors, each as terms that are added, with its power."""
-
-
-def _sums(
-    field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool
-) -> Sums | None:
-    """``polynomial / divisor`` as a product of sums: factor by factor where each is one of one sign, else whole."""
-    number, factors = irreducible_factors(polynomial)
-    one = field.number(1).numerator
-    # What is divided by is left to the longest factor: there it cancels.
-    factors.sort(key=lambda pair: (pair[1] == 1, len(pair[0])))
-    whole_powers = number == 1 and divisor == one
-    found: Sums = []
-    for place, (factor, power) in enumerate(factors, start=1):
-        if place < len(factors) or whole_powers:
-            terms = _terms(field, factor, one, exact=True)
-        else:
-            terms = _terms(field, factor * number, divisor, exact=True) if power == 1 else None
-        found += [] if terms is None else [(terms, power)]
-    if factors and len(found) == len(factors):
-        return found
-    whole = _terms(field, polynomial, divisor, exact=exact)
-    return None if whole is None else [(whole, 1)]
-
-
-def _terms(
-    field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool
-) -> list[Term] | None:
-    """``polynomial / divisor`` as terms; None where another index or too many nodes occur."""
-    at, powers = field.index_position(STEP), field.power_positions(STEP)
-    others = [p for index in field.indices if index != STEP for p in field.positions(index)]
-    rows: dict[tuple[Rates, int], dict[tuple[int, ...], int]] = {}
-    for exponents, coefficient in polynomial.to_dict().items():
-        if any(exponents[p] for p in others):
-            return None
-        rates = tuple(int(exponents[p]) for p in powers)
-        kept = tuple(0 if p == at or p in powers else int(e) for p, e in enumerate(exponents))
-        rows.setdefault((rates, int(exponents[at])), {})[kept] = int(coefficient)
-    coefficients: Coefficients = {
-        place: quotient(field.rationals.polynomial(row), divisor) for place, row in rows.items()
-    }
-    whole = ExponentialPolynomial(coefficients, Magnitudes(field))
-    if whole.is_long:
-        return None
-    found = one_signed(whole)
-    return found if found is not None or exact else least(whole)
-
-
-def with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
-    """The common factor of the coefficients, and the sum without it."""
-    first = terms[0].coefficient
-    above, below = first.numerator, first.denominator
-    for term in terms[1:]:
-        above, below = above.gcd(term.coefficient.numerator), below.gcd(term.coefficient.denominator)
-    content = quotient(above, below)
-    if numeric_factor(first / content) < 0:
-        content = -content
-    parts = []
-    for term in terms:
-        part = written(term.coefficient / content, numbers.field) * _complete(numbers.field, term)
-        parts.append(Whole(part) if isinstance(part, Add) and len(terms) > 1 else part)
-    return content, Add(*parts)
-
-
-def _complete(field: ExponentialField, term: Term) -> Expr:
-    """``h_{n-k}`` of the nodes; of one node it is a power."""
-    nodes = [
-        tuple(base for base, rate in zip(field.bases, node, strict=True) for _ in range(rate)) or (S.One,)
-        for node in term.nodes
-    ]
-    order = STEP - Integer(term.shift)
-    if len(nodes) == 1 and term.shift == 0:
-        return Mul(*(factor**order for factor in nodes[0]))
-    return Complete.of(order, nodes)

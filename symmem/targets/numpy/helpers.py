@@ -115,14 +115,35 @@ def _complete(m: float, *nodes: Any) -> float:
     return rows[-1][0]
 
 
+def _completes(m: Array, *nodes: Any) -> Array:
+    """The same for many m, bit by bit."""
+    last, done = np.asarray(m, dtype=float) + (len(nodes) - 1), np.zeros(np.shape(m))
+    rows = [[done + 1] * len(nodes)] + [[done] * len(nodes) for _ in nodes[1:]]
+    for place in range(int(last.max(initial=0)).bit_length() - 1, -1, -1):
+        bit = np.floor(last / 2**place) % 2
+        for d in range(len(nodes) - 1, 0, -1):
+            for i in range(len(nodes) - d):
+                rows[d][i] = sum(rows[e][i] * rows[d - e][i + e] for e in range(d + 1))
+        rows[0] = [x * x for x in rows[0]]
+        for d in range(len(nodes) - 1, 0, -1):
+            for i in range(len(nodes) - d):
+                rows[d][i] = rows[d][i] * nodes[i + d] ** bit + bit * rows[d - 1][i]
+        done = 2 * done + bit
+        rows[0] = [node**done for node in nodes]
+    return np.where(last < len(nodes) - 1, 0.0, rows[-1][0])
+
+
 class _Product:
     """A product of decays: its power is taken factor by factor, and keeps its digits."""
 
     def __init__(self, *factors: float) -> None:
         self.factors = factors
 
-    def __pow__(self, k: int) -> float:
-        return float(np.prod([x**k for x in self.factors]))
+    def __pow__(self, k: Any) -> Any:
+        value = 1.0
+        for x in self.factors:
+            value = value * x**k
+        return value
 
 
 def _shortfall(x: float, k: float) -> float:

@@ -37,6 +37,7 @@ HELPERS = Helpers(
         Need.STEPS: ("_steps", "_added"),
         Need.OLDEST: ("_oldest",),
         Need.COMPLETE: ("_complete",),
+        Need.COMPLETES: ("_completes",),
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfalls",),
@@ -57,7 +58,7 @@ def spelling(scope: Scope) -> Spelling:
     np, number = scope.outer("np"), scope.outer("float")
     arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
     arrays["erf"] = "_erf({})"
-    arrays["Shortfall"] = "_shortfalls({}, {})"
+    arrays |= {"Shortfall": "_shortfalls({}, {})", "Complete": "_completes"}
     arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.

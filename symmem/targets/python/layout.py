@@ -96,5 +96,5 @@ def _named(assignments: Iterable[Assignment], printer: PythonPrinter, width: int
 
 def _line(target: str, value: Expr, printer: PythonPrinter, width: int) -> list[str]:
     if isinstance(value, Complete):
-        return call(target, "_complete", printer.arguments(value), width)
+        return call(target, printer.complete, printer.arguments(value), width)
     return [target + printer.source(value)]

@@ -28,8 +28,13 @@ class PythonPrinter(SourcePrinter):
         spelled = [f"_Product({', '.join(node)})" if len(node) > 1 else node[0] for node in nodes]
         return [self.source(sum_.args[0]), *spelled]
 
+    @property
+    def complete(self) -> str:
+        """The function that adds the products: of one step, or of many at once."""
+        return self._dialect.functions.get("Complete", "_complete")
+
     def _print_Complete(self, expression: Complete) -> str:
-        return f"_complete({', '.join(self.arguments(expression))})"
+        return f"{self.complete}({', '.join(self.arguments(expression))})"
 
     def _print_Integer(self, number: Integer) -> str:
         return str(int(number))

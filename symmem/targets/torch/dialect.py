@@ -26,5 +26,6 @@ def spelling(scope: Scope) -> Spelling:
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     tensors["Shortfall"], numbers["Shortfall"] = "_shortfalls({}, {})", "_shortfall({}, {})"
+    tensors["Complete"] = "_completes"
     of_tensors = Dialect(tensors, f"{torch}.rsqrt({{}})")
     return Spelling(of_tensors, Dialect(numbers, f"1.0 / {math}.sqrt({{}})"), of_tensors)

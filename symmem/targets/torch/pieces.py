@@ -21,6 +21,7 @@ HELPERS = Helpers(
         Need.STEPS: ("_steps", "_added"),
         Need.OLDEST: ("_oldest",),
         Need.COMPLETE: ("_complete",),
+        Need.COMPLETES: ("_completes",),
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),
         Need.SHORTFALLS: ("_shortfalls",),

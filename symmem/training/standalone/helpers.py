@@ -13,6 +13,7 @@ __all__ = [
     "_added",
     "_array",
     "_complete",
+    "_completes",
     "_like",
     "_of_tensor",
     "_oldest",
@@ -90,6 +91,20 @@ def _complete(m: float, *nodes: Any) -> float:
         power = 2 * power + b
         t |= {(i, i): node**power for i, node in enumerate(nodes)}
     return t[0, span[-1]]
+
+
+def _completes(m: Any, *nodes: Any) -> Tensor:
+    """The same for many m, bit by bit."""
+    last = torch.as_tensor(m, dtype=torch.float64) + (len(nodes) - 1)
+    span, power = range(len(nodes)), torch.zeros_like(last)
+    t = {(i, j): power + (i == j) for j in span for i in span[: j + 1]}
+    for place in reversed(range(int(last.max()).bit_length() if len(last) else 0)):
+        b = torch.floor(last / 2**place) % 2
+        s = {(i, j): sum(t[i, k] * t[k, j] for k in span[i : j + 1]) for i, j in t}
+        t = {(i, j): s[i, j] * nodes[j] ** b + b * s.get((i, j - 1), 0) for i, j in s}
+        power = 2 * power + b
+        t |= {(i, i): node**power for i, node in enumerate(nodes)}
+    return t[0, span[-1]] * (last >= span[-1])
 
 
 class _Product:

@@ -1,0 +1,79 @@
+"""Numbers inside sums over the past that stay: which of them subtract, and the one step that each depends on.
+
+A sum that does not close is added up step by step, ``sum_s w(n, s) f(s)``.  What stands in a term is a number of its
+own, and may be a closed form that cancels: ``beta/(1-beta) - (s+1) beta^(s+1)/(1-beta^(s+1))``, the mean lag of step s.
+Where it depends on one step, or on the difference of two, it is written as one of step n (mathematics.md section 14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import Add, Expr, Mul, Pow, Symbol
+
+from symmem.algebra.atoms import STEP, is_scalar
+from symmem.program.decay_functions import Shortfall
+from symmem.program.shortfalls import without_cancellation
+
+Stable = Callable[[Expr], Expr]
+"""A number of step n, written without cancellation."""
+
+
+def kept(sum_: Expr, stable: Stable, failed: Callable[[Expr], None]) -> Expr:
+    """A sum with the numbers in its terms written by ``stable``; ``failed`` hears of those that it cannot be asked."""
+    steps = frozenset({STEP, *_indices(sum_)})
+
+    def walked(part: Expr) -> Expr:
+        if not part.args or not part.free_symbols & steps:
+            return part
+        numbers = [each for each in Mul.make_args(part) if is_scalar(each) and not each.has(type(sum_))]
+        for number in numbers:
+            if subtracts(number, steps):
+                own = number.free_symbols & steps
+                beside = [each for each in numbers if each.free_symbols & steps <= own]
+                found = _of_one_step(Mul(*beside), steps, stable)
+                if found is not None:
+                    others = [each for each in Mul.make_args(part) if each not in beside]
+                    return found * walked(Mul(*others))
+                failed(number)
+        return part.func(*map(walked, part.args))
+
+    return without_cancellation(walked(sum_))
+
+
+def _indices(sum_: Expr) -> set[Symbol]:
+    """The indices of a sum and of the sums inside it."""
+    return {symbol for each in sum_.find(type(sum_)) for symbol in each.bound_symbols}
+
+
+def subtracts(number: Expr, steps: frozenset[Symbol] = frozenset({STEP})) -> bool:
+    """Whether powers that move with a step are subtracted, other than from 1, anywhere in a number."""
+    if not isinstance(number, Add):
+        return any(subtracts(each, steps) for each in number.find(Add))
+    cleared = without_cancellation(number)
+    if not isinstance(cleared, Add) or not any(_moves(term, steps) for term in cleared.args):
+        return False
+    return len({term.could_extract_minus_sign() for term in cleared.args}) > 1
+
+
+def _moves(term: Expr, steps: frozenset[Symbol]) -> bool:
+    powers = (power.exp for power in term.atoms(Pow))
+    shortfalls = (each.args[1] for each in term.atoms(Shortfall))
+    return any(exponent.free_symbols & steps for exponent in (*powers, *shortfalls))
+
+
+def _of_one_step(number: Expr, steps: frozenset[Symbol], stable: Stable) -> Expr | None:
+    """The number, stabilised with its step in the place of n; None where it depends on two steps, one by one."""
+    present = sorted(number.free_symbols & steps, key=lambda symbol: (symbol != STEP, str(symbol)))
+    if len(present) == 1:
+        return stable(number.xreplace({present[0]: STEP})).xreplace({STEP: present[0]})
+    if len(present) == 2:
+        late, early = present
+        lag = number.subs(early, late - _LAG)
+        if late not in lag.free_symbols:
+            return stable(lag.xreplace({_LAG: STEP})).subs(STEP, late - early)
+    return None
+
+
+_LAG = Symbol("lag")
+"""How many steps one lies before the other; no name of a declaration reaches it."""

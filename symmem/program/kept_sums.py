@@ -30,7 +30,7 @@ def kept(sum_: Expr, stable: Stable, failed: Callable[[Expr], None]) -> Expr:
         for number in numbers:
             if subtracts(number, steps):
                 own = number.free_symbols & steps
-                beside = [each for each in numbers if each.free_symbols & steps <= own]
+                beside = [each for each in numbers if _belongs(each, own, steps)]
                 found = _of_one_step(Mul(*beside), steps, stable)
                 if found is not None:
                     others = [each for each in Mul.make_args(part) if each not in beside]
@@ -39,6 +39,12 @@ def kept(sum_: Expr, stable: Stable, failed: Callable[[Expr], None]) -> Expr:
         return part.func(*map(walked, part.args))
 
     return without_cancellation(walked(sum_))
+
+
+def _belongs(factor: Expr, own: frozenset[Symbol], steps: frozenset[Symbol]) -> bool:
+    """Whether parts of a factor may cancel with a number of these steps; a weight ``beta^(n-s)`` stays by itself."""
+    moving = factor.free_symbols & steps
+    return not moving or (moving == own and not (isinstance(factor, Pow) and factor.exp.free_symbols))
 
 
 def _indices(sum_: Expr) -> set[Symbol]:

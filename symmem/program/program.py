@@ -58,7 +58,7 @@ class Need(Enum):
     POLE = "the refusal of a zero that a formula divides by"
     COMPLETE = "complete homogeneous polynomials of decays"
     PRODUCT = "a product of decays among them"
-    COMPLETES = "the same for all steps of a sum at once"
+    COMPLETES = "complete homogeneous polynomials for all steps of a sum at once"
     SHORTFALL = "one less the power of a decay"
     SHORTFALLS = "the same for all steps of a sum at once"
     ERF = "the error function"

@@ -129,7 +129,7 @@ class _Stable:
             # What is divided by may be the pole of another factor.
             known = [factor for factor in scalar.args if self.numbers.field.read(factor) is not None]
             others = [factor for factor in scalar.args if factor not in known]
-            if len(known) > 1 and any(map(subtracts, known)):
+            if others and len(known) > 1 and any(map(subtracts, known)):
                 return Mul(self.scalar(Mul(*known)), *map(self.scalar, others))
         found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
         return self._noted(scalar, found) if isinstance(scalar, Add) else found

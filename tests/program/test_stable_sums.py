@@ -6,12 +6,13 @@ from itertools import combinations_with_replacement, permutations
 from math import prod
 
 import pytest
-from sympy import Expr, Integer, Max, Rational, Sum, Symbol, cos, symbols
+from sympy import Expr, Integer, Max, Rational, Sum, Symbol, cos, sqrt, symbols
 
 from symmem import Momentum, Optimizer
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.rational import quotient
+from symmem.algebra.where import where
 from symmem.method.reading import method_of
 from symmem.program.chains import ExponentialPolynomial, least, one_signed
 from symmem.program.decay_functions import Complete, Shortfall, Whole
@@ -72,6 +73,40 @@ def test_a_stabilised_number_is_the_same_number(exact: Expr) -> None:
     assert found != exact.xreplace({MARK: Integer(1)})
     for n in (0, 1, 4):
         assert (value(found, n) - value(exact, n)).equals(0)
+
+
+LAG = 2 / (1 - X) - 1 - 2 * (STEP + 1) * X ** (STEP + 1) / (1 - X ** (STEP + 1))
+AT = {STEP: PAST}
+
+
+def past(term: Expr) -> Expr:
+    """``sum_{s<n} term cos(s)^2``, which does not close."""
+    return Sum(term * cos(PAST) ** 2, (PAST, 0, STEP - 1))
+
+
+@pytest.mark.parametrize(
+    ("exact", "is_lost"),
+    [
+        (past(LAG.xreplace(AT)), False),
+        (past((X ** (PAST + 1) - Y ** (2 * PAST + 2)) / (X - Y**2)), False),
+        (past((X ** (STEP - PAST) - Y ** (STEP - PAST)) / (X - Y)), False),
+        (past((X**STEP - Y**PAST) / (X - Y)), True),
+        (where(LAG > 5, sqrt((LAG - 4) * (LAG - 2) / LAG), 7), False),
+        (where(LAG > 5, sqrt((LAG - 4) * (LAG - 6) / LAG), 7), True),
+        (past(where(LAG > 3, LAG - 2, 0).xreplace(AT)), False),
+        (past(where(LAG > 3, 0, LAG - 2).xreplace(AT)), True),
+    ],
+)
+def test_numbers_in_sums_that_stay_and_behind_conditions(exact: Expr, is_lost: bool) -> None:
+    """Of one step, or of the steps between two; what depends on both, or may be small, is said to lose digits."""
+    optimizer = Optimizer(
+        "two", "m1 + m2", [Momentum("grad", "x", "1"), Momentum("grad", "y", "1")], {"x": BETA, "y": BETA}
+    )
+    numbers = method_of(optimizer).numbers
+    assert loses_digits(exact, numbers) == is_lost
+    found = stabilised(exact, numbers)
+    for n in (0, 1, 4, 9):
+        assert abs((value(found, n) - value(exact, n)).evalf(30)) < 1e-25
 
 
 def polynomial(

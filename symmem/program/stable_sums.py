@@ -89,28 +89,9 @@ class _Stable:
             condition, value, otherwise = scalar.args
             inside = replace(self, above=(*self.above, *known_above(condition)))
             return where(self.expression(condition), inside.expression(value), self.expression(otherwise))
-        pieces = self.numbers.pieces(scalar)
-        if pieces is not None:
-            parting = self._parts
-            whole = [parting.joined([part for group in parting.by_mark(pieces) for part in group])]
-            apart = parting.by_mark(parting.joined(pieces))
-            is_shorter = sum(map(len, apart)) > len(whole[0]) and self._is_short(whole[0])
-            ways = [self._added(parts, exact=True) for parts in (whole if is_shorter else [], apart) if parts]
-            proven: list[Expr] = [way for way in ways if way is not None]
-            if proven:
-                return min(proven, key=lambda sum_: sum_.count_ops())
-            for parts in parting.finest(pieces):
-                single = self._added(parts, exact=True)
-                if single is not None:
-                    return single
-            large = self._by_thresholds(scalar)
-            if large is not None:
-                return large
-            self.unproven.append(scalar)
-            for parts in (apart, whole):
-                sum_ = self._added(parts, exact=False)
-                if sum_ is not None:
-                    return sum_
+        found = self._in_field(scalar)
+        if found is not None:
+            return found
         head = HEADS.of(scalar)
         wider = self._wider(scalar)
         if wider is not None:
@@ -133,6 +114,33 @@ class _Stable:
                 return Mul(self.scalar(Mul(*known)), *map(self.scalar, others))
         found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
         return self._noted(scalar, found) if isinstance(scalar, Add) else found
+
+    def _in_field(self, scalar: Expr) -> Expr | None:
+        """A number of the field by its sums; None where it is none, or is too long."""
+        pieces = self.numbers.pieces(scalar)
+        if pieces is None:
+            return None
+        parting = self._parts
+        whole = [parting.joined([part for group in parting.by_mark(pieces) for part in group])]
+        apart = parting.by_mark(parting.joined(pieces))
+        is_shorter = sum(map(len, apart)) > len(whole[0]) and self._is_short(whole[0])
+        ways = [self._added(parts, exact=True) for parts in (whole if is_shorter else [], apart) if parts]
+        proven: list[Expr] = [way for way in ways if way is not None]
+        if proven:
+            return min(proven, key=lambda sum_: sum_.count_ops())
+        for parts in parting.finest(pieces):
+            single = self._added(parts, exact=True)
+            if single is not None:
+                return single
+        large = self._by_thresholds(scalar)
+        if large is not None:
+            return large
+        self.unproven.append(scalar)
+        for parts in (apart, whole):
+            sum_ = self._added(parts, exact=False)
+            if sum_ is not None:
+                return sum_
+        return None
 
     def _kept(self, sum_: Expr) -> Expr:
         """A sum that stays, the numbers of its terms without cancellation."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from sympy import Abs, Expr, Integer, Mul, Pow, nan, oo, sign, zoo
 
-from symmem.algebra.atoms import is_scalar
+from symmem.algebra.atoms import is_scalar, split_scalar
 from symmem.algebra.head import Scope
 from symmem.algebra.heads import HEADS
 from symmem.algebra.real_functions import real_function
@@ -81,8 +81,12 @@ def _real_product(product: Expr) -> Expr:
 def function_of_sign(function: Expr) -> Expr:
     """``f(sign(x)) = (f(1) + f(-1))/2 + (f(1) - f(-1))/2 sign(x)`` off the zeros of x, for f taken entry by entry.
 
-    So is ``f(c sign(x) + d)`` with scalars c and d: it has two values.
+    So is ``f(c sign(x) + d)`` with scalars c and d: it has two values.  And ``sign(x^2 y z) = sign(y) sign(z)``.
     """
+    if isinstance(function, sign):
+        scalar, vector = split_scalar(function.args[0])
+        odd = [sign(each) for each in Mul.make_args(vector) if not _is_even(each)]
+        return Mul(sign(scalar), *odd)
     head = HEADS.of(function)
     if head is None or head.scope is not Scope.ENTRY or len(function.args) != 1:
         return function
@@ -95,6 +99,14 @@ def function_of_sign(function: Expr) -> Expr:
         return function
     above, below = map(function.func, values)
     return (above + below) / 2 + (above - below) / 2 * signs[0]
+
+
+def _is_even(factor: Expr) -> bool:
+    """An even power of a vector, or any of its absolute value: above 0 off the zeros of the vector."""
+    base, exponent = factor.as_base_exp()
+    if is_scalar(base):
+        return False
+    return isinstance(base, Abs) or (isinstance(exponent, Integer) and exponent % 2 == 0)
 
 
 def signed_power(product: Expr, x: Expr) -> tuple[Expr, bool] | None:

@@ -31,13 +31,20 @@ _OTHER_POINT = "it takes gradients at other points than the iterates, one step i
 _INNER_LOOP = "it makes several steps in one, and memory of the inner steps is thrown away at the outer ones"
 _HESSIAN = "it remembers the diagonal of the Hessian, and a g knows gradients alone"
 _ZERO = "on a constant past its update is 0/0, so that the expansion has nothing to start from"
-_ROWS = "it takes means over rows and columns, which the language does not have"
+_ROWS = (
+    'it takes means over rows, which are written by ones: with m of g = "1" the mean over rows of x is '
+    "matmul(matmul(x, transpose(m)), m)/dot(m, m)"
+)
+_KINK = (
+    "its maximum has its kink where the past is constant; declared with a smooth one, it is another optimizer"
+)
+_GROWING_DECAY = "its decay grows like 1 - n**-0.8, a memory that does not fade; with a constant decay"
+_DISTANCE = "it divides by the distance of its update from its own average, which is 0 on a constant past"
+_AVERAGED = "it is a reading of the iterates, not a step: its average moves no parameter"
+_SWITCHES = "it changes its rule as the data say, by signs or angles of past steps"
 _DATA = "what it remembers is cut or projected anew as the data say, by no fixed function of the past"
 _CONSTRAINT = "it projects the step, or theta itself, on a sphere, and theta - h Phi does not stay there"
 _FEEDS = "its state feeds on itself, and so is no sum over past gradients"
-_MASK = (
-    "its mask leaves what has the sign of the gradient, which is all of it where memory is a small correction"
-)
 
 LEFT_OUT: Mapping[str, LeftOut] = MappingProxyType(
     {
@@ -53,8 +60,14 @@ LEFT_OUT: Mapping[str, LeftOut] = MappingProxyType(
             ("schedule-free", "schedulefree", "schedule-free-sgd", "schedule-free-adamw"),
             LeftOut(_ALL_STEPS, ("gpa", "simplified-ademamix")),
         ),
-        "adafactor": LeftOut(f"{_ALL_STEPS}, and {_ROWS.removeprefix('it ')}", ("rmsprop", "adam-mini")),
-        **dict.fromkeys(("came", "racs", "conda", "normuon"), LeftOut(_ROWS, ("adam-mini", "adamuon"))),
+        "adafactor": LeftOut(f"{_GROWING_DECAY} {_ROWS}", ("rmsprop", "adam-mini")),
+        "normuon": LeftOut(_ROWS, ("adamuon",)),
+        "came": LeftOut(_DISTANCE, ("adam-mini",)),
+        "adanorm": LeftOut(_KINK, ("adam", "lamb")),
+        **dict.fromkeys(("swa", "ema", "polyak-averaging", "asgd"), LeftOut(_AVERAGED, ("gpa",))),
+        **dict.fromkeys(
+            ("rprop", "swats", "ranger", "ranger21", "aida", "emonavi"), LeftOut(_SWITCHES, ("adam",))
+        ),
         "lookahead": LeftOut(_OWN_RATE, ("gpa",)),
         "adadelta": LeftOut(_OWN_RATE, ("rmsprop",)),
         "adabound": LeftOut(
@@ -70,17 +83,20 @@ LEFT_OUT: Mapping[str, LeftOut] = MappingProxyType(
         "m-svag": LeftOut(
             "it weights by the variance m2 - m1**2, which is 0 on a constant past", ("rmsprop-centred",)
         ),
-        **dict.fromkeys(("yogi", "ano", "adai", "psgd", "kron"), LeftOut(_FEEDS, ("adam", "shampoo-ema"))),
         **dict.fromkeys(
-            ("galore", "fira", "apollo", "alice", "dion", "spam", "stable-spam"),
+            ("yogi", "ano", "adai", "psgd", "kron", "tam", "adatam", "racs", "adasmooth"),
+            LeftOut(_FEEDS, ("adam", "shampoo-ema")),
+        ),
+        **dict.fromkeys(
+            ("galore", "fira", "apollo", "alice", "conda", "dion", "spam", "stable-spam"),
             LeftOut(_DATA, ("adamw", "muon")),
         ),
         **dict.fromkeys(("adamp", "nero", "fromage", "hyperball"), LeftOut(_CONSTRAINT, ("lamb", "ngd"))),
         "gravity": LeftOut(
             "it divides by the largest entry of a tensor, which has a kink wherever two are equal", ("ngd",)
         ),
-        **dict.fromkeys(("cautious-adamw", "c-adamw"), LeftOut(_MASK, ("adamw",))),
-        **dict.fromkeys(("cautious-lion", "c-lion"), LeftOut(_MASK, ("lion",))),
+        "c-adamw": LeftOut("it goes by another name", ("cautious-adamw",)),
+        "c-lion": LeftOut("it goes by another name", ("cautious-lion",)),
         **dict.fromkeys(("sgd", "sgdm", "momentum"), LeftOut("it goes by other names", ("gd", "heavyball"))),
         "nag": LeftOut("it goes by another name", ("nesterov",)),
     }

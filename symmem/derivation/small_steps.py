@@ -67,7 +67,7 @@ def _left_to_parameters(method: Method, order: int) -> Iterator[Left]:
     for rough in (each for part in (method.phi, *readers) for each in rough_parts(part, order)):
         seen = [c for c in method.channels if rough.inner.has(c.symbol) and paths(method, c)]
         left = at_frozen_point(rough.inner, method, limit_gains(method))
-        if not seen or left == 0:
+        if not seen or left.is_number:  # a number is no small parameter
             continue
         bare = rough.inner.xreplace(dict.fromkeys(_small(left, method), S.Zero))
         if not is_constant(left) and bare in (S.Zero, rough.inner):

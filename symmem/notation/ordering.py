@@ -81,7 +81,7 @@ class TermOrder:
             # A polynomial in the parameters, by rising degree: 1 + 4 beta + beta^2.
             ordered = sorted(
                 expression.args,
-                key=lambda term: (*self._term_key(term, behind)[:8], self._power(term), self._names(term)),
+                key=lambda term: (*self._term_key(term, behind)[:-2], self._power(term), self._names(term)),
             )
         else:
             ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))

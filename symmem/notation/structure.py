@@ -219,7 +219,7 @@ class _Reader(OperatorReader):
         if expression in (S.Infinity, S.Pi):
             return Atom(str(expression))
         if isinstance(expression, Abs):
-            return Absolute(self.read(expression.args[0]))
+            return Absolute(self.signed(expression.args[0])[1])  # |-x| is |x|
         if isinstance(expression, SympySum):
             body = self.read(expression.function)
             for index, lower, upper in expression.limits:

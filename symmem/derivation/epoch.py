@@ -15,17 +15,18 @@ preconditioner; a number for linear methods) and
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from sympy import Add, Expr, Integer, S
 
-from symmem.algebra.atoms import LR, STEP
+from symmem.algebra.atoms import GRAD, LR, STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import BATCHES, VARIANCE
-from symmem.derivation.frozen_noise import noise_of_update
-from symmem.derivation.gains import limit_gains
+from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.noise_trees import Trees
 from symmem.derivation.noisy_kernel import noisy_kernel
 from symmem.derivation.steady_noise import common_weight, moved_weight, whole_weight
 from symmem.method.eventual import Eventual
@@ -70,15 +71,14 @@ def _variance(method: Method, batches: Expr) -> Expr | Missing:
     if not (method.is_settled or method.is_linear):
         words = ": the noise of an update depends on the step, so that no preconditioner is frozen"
         return Missing(Sentence.of(f"{method.name}{words}"))
-    noise = noise_of_update(method, limit_gains(method))
-    places = [place for place, weight in enumerate(noise) if weight != 0]
+    paths = Trees(method).paths(GRAD)
+    noise = [at_frozen_point(path.slope, method, limit_gains(method)) for path in paths]
     terms = []
-    for q in places:
-        for r in places:
-            pair = _scatter(method.channels[q].kernel, method.channels[r].kernel, batches, method.numbers)
-            if pair is None:
-                return _open(method)
-            terms.append(noise[q] * noise[r] * pair)
+    for (weight, path), (other, beside) in product(zip(noise, paths, strict=True), repeat=2):
+        pair = _scatter(path.kernels[0], beside.kernels[0], batches, method.numbers)
+        if pair is None:
+            return _open(method)
+        terms.append(weight * other * pair)
     return _in_batches(collect(LR**2 * VARIANCE * Add(*terms), method.numbers))
 
 

@@ -20,6 +20,8 @@ from symmem.algebra.directional import slope_in
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.algebra.symbols import BATCHES, VARIANCE
+from symmem.derivation.cascade_noise import SettledCascade
+from symmem.derivation.cascade_step_noise import CascadeAtStep
 from symmem.derivation.epoch import Epoch, epoch
 from symmem.derivation.frozen_noise import curvatures, frozen_noise
 from symmem.derivation.gains import unsettled
@@ -39,6 +41,8 @@ from symmem.records import record
 Place = int | Literal["n", "limit"]
 MOST_STEPS = 40
 """Beyond this step the sums over pairs of steps are not written out."""
+MOST_STEPS_OF_CASCADE = 6
+"""There every step has slopes of its own, and the formulas grow with the third power of the step."""
 
 
 @record(frozen=True)
@@ -77,9 +81,12 @@ def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatc
     kernel = noisy_kernel(one)
     if kernel is not None and not isinstance(at, int):
         return _linear(one, sampling, kernel, at)
+    held = _held(method) if at == "limit" else ()
+    if one.is_cascade and at != "n":
+        cascade = SettledCascade(one, sampling) if at == "limit" else CascadeAtStep(one, sampling, at)
+        return MeanOverBatches(sampling, at, cascade.frozen, LR * cascade.memory(), None, None, held)
     past = _past(one, sampling, at)
     frozen = frozen_noise(one, past.gains, past.pair)
-    held = _held(method) if at == "limit" else ()
     return MeanOverBatches(sampling, at, frozen, LR * memory_noise(past), None, None, held)
 
 
@@ -95,7 +102,7 @@ def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
     return tuple(
         (channel.symbol, channel.g + curve * VARIANCE / 2)
         for channel, curve in squares
-        if channel.kernel.has_memory
+        if channel.kernel.has_memory and not method.read_by(channel)
     )
 
 
@@ -128,10 +135,14 @@ def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
     if reason is None and at == "limit":
         return unsettled(method)
     if reason is None and isinstance(at, int):
-        if at > MOST_STEPS:
-            reason, advice = f"pairs of steps are added up to step {MOST_STEPS}", (Advice.LIMIT,)
+        most = MOST_STEPS_OF_CASCADE if method.is_cascade else MOST_STEPS
+        if at > most:
+            reason, advice = f"pairs of steps are added up to step {most}", (Advice.LIMIT,)
         elif isinstance(sampling.batches, Integer) and at >= int(sampling.batches):
             reason = f"step {at} needs {at + 1} batches, and an epoch has {sampling.batches}"
+    elif reason is None and method.is_cascade:
+        reason = "a g reads momentum variables, and the noise of such a cascade has no form for symbolic n"
+        advice = (Advice.STEP, Advice.LIMIT)
     elif reason is None and noisy_kernel(method) is None and not closes(method):
         words = "for symbolic n the noise of a curved update is known for two decays, without delays"
         reason, advice = words, (Advice.STEP, Advice.LIMIT)
@@ -140,8 +151,6 @@ def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
 
 def _reason(method: Method) -> str | None:
     parts = (method.phi, *(channel.g for channel in method.channels))
-    if method.is_cascade:
-        return "a g reads momentum variables: the noise of a cascade is not known"
     if not method.is_entrywise or any(kind(part) is Kind.TENSOR for part in parts):
         return "Phi or a g joins entries: noise is known where they act entry by entry"
     if method.rate is not None:

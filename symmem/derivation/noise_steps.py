@@ -10,9 +10,12 @@ from itertools import product
 
 from sympy import Expr
 
+from symmem.algebra.atoms import GRAD
 from symmem.algebra.results import Missing
 from symmem.derivation.frozen_noise import curvatures, slopes
+from symmem.derivation.gains import at_frozen_point, limit_gains
 from symmem.derivation.mean_over_batches import mean_over_batches, with_batches
+from symmem.derivation.noise_trees import Trees
 from symmem.derivation.noisy_kernel import noisy_kernel
 from symmem.derivation.noisy_past import SettledPast
 from symmem.method.merging import merged
@@ -37,12 +40,35 @@ class NoiseSteps:
     repeated: Numbered
 
 
+@record(frozen=True)
+class NoisePaths:
+    """The ways by which noise reaches the update of a cascade, numbered: slope ``v_i``, gain and lag of the kernel."""
+
+    slopes: Numbered
+    gains: Numbered
+    lags: Numbered
+
+
+def noise_paths(method: Method, sampling: Sampling) -> NoisePaths | None:
+    """The paths of a cascade after many steps; None for other methods, and where nothing is known."""
+    one = with_batches(merged(method), sampling)
+    if not one.is_cascade or isinstance(mean_over_batches(method, sampling, "limit"), Missing):
+        return None
+    paths = list(enumerate(Trees(one).paths(GRAD), start=1))
+    values = limit_gains(one)
+    return NoisePaths(
+        tuple(((i,), at_frozen_point(path.slope, one, values)) for i, path in paths),
+        tuple(((i,), one.numbers.tidy(path.kernels[0].limit_gain)) for i, path in paths),
+        tuple(((i,), one.numbers.tidy(path.kernels[0].factorial_moment(1))) for i, path in paths),
+    )
+
+
 def noise_steps(method: Method, sampling: Sampling) -> NoiseSteps | None:
-    """The steps of a method that is not linear in the gradient; None where nothing is known, or all is linear."""
+    """The steps of a method that is not linear in the gradient, and no cascade; None where nothing is known."""
     if isinstance(mean_over_batches(method, sampling, "limit"), Missing):
         return None
     one = with_batches(merged(method), sampling)
-    if noisy_kernel(one) is not None:
+    if one.is_cascade or noisy_kernel(one) is not None:
         return None
     past, first = SettledPast(one, sampling), slopes(one)
     noisy = [place for place, slope in enumerate(first) if slope != 0]

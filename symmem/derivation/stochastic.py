@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from sympy import Add, Expr
 
+from symmem.algebra.atoms import GRAD
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing
-from symmem.derivation.frozen_noise import noise_of_update
-from symmem.derivation.gains import limit_gains
+from symmem.derivation.gains import at_frozen_point, limit_gains
 from symmem.derivation.mean_over_batches import mean_over_batches
+from symmem.derivation.noise_trees import Trees
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.method.sampling import Sampling
@@ -43,6 +44,9 @@ def stochastic_equation(method: Method) -> StochasticEquation | Missing:
     if isinstance(found, Missing):
         return found
     one = merged(method)
-    values = limit_gains(one)
-    moved = (weight * gain for weight, gain in zip(noise_of_update(one, values), values, strict=True))
+    # In a cascade noise enters by the paths along which it is read; else each channel is one.
+    moved = (
+        at_frozen_point(path.slope, one, limit_gains(one)) * path.kernels[0].limit_gain
+        for path in Trees(one).paths(GRAD)
+    )
     return StochasticEquation(collect(Add(*moved), one.numbers), found.frozen)

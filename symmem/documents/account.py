@@ -17,7 +17,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
-from symmem.derivation.noise_steps import NoiseSteps, noise_steps
+from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, noise_paths, noise_steps
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.scheduled import stopped
@@ -76,7 +76,7 @@ class Account:
     settled_noise: MeanOverBatches | None = None
     """After many steps, where ``noise`` is for symbolic n."""
     stochastic: StochasticEquation | None = None
-    noise_steps: NoiseSteps | None = None
+    noise_steps: NoiseSteps | NoisePaths | None = None
     assumptions: tuple[Assumption, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     unknown: tuple[Unknown, ...] = ()
@@ -119,7 +119,7 @@ def account_of(
         quadratic=when(Part.QUADRATIC, lambda: _demanded(derivation.quadratic)),
         noise=noise,
         settled_noise=None if noise is None else _settled_noise(derivation, noise),
-        stochastic=None if sampling is None else _stochastic(derivation, sampling, at),
+        stochastic=None if sampling is None else _stochastic(derivation, sampling, at, asked),
         noise_steps=when(Part.LEMMA, lambda: _noise_steps(derivation, sampling)),
         assumptions=when(Part.ASSUMPTIONS, lambda: derivation.assumptions) or (),
         conclusions=when(Part.ASSUMPTIONS, lambda: derivation.conclusions) or (),
@@ -150,13 +150,17 @@ def _settled_noise(derivation: Derivation, noise: MeanOverBatches) -> MeanOverBa
     return None if isinstance(found, Missing) else found
 
 
-def _noise_steps(derivation: Derivation, sampling: Sampling | None) -> NoiseSteps | None:
-    return None if sampling is None else noise_steps(derivation.method, sampling)
+def _noise_steps(derivation: Derivation, sampling: Sampling | None) -> NoiseSteps | NoisePaths | None:
+    if sampling is None:
+        return None
+    return noise_paths(derivation.method, sampling) or noise_steps(derivation.method, sampling)
 
 
-def _stochastic(derivation: Derivation, sampling: Sampling, at: At) -> StochasticEquation | None:
-    """After many steps of batches that are drawn anew."""
-    if sampling.batches is not None or isinstance(at, int):
+def _stochastic(
+    derivation: Derivation, sampling: Sampling, at: At, parts: Collection[Part]
+) -> StochasticEquation | None:
+    """After many steps of batches that are drawn anew; a paper has a lemma of its own for them."""
+    if isinstance(at, int) or (sampling.batches is not None and Part.LEMMA not in parts):
         return None
     found = stochastic_equation(derivation.method)
     return None if isinstance(found, Missing) else found

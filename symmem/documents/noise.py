@@ -66,9 +66,9 @@ def _mean_section(noise: MeanOverBatches) -> Section:
         " of a batch's gradient: ", bracketed_step(F, F_NOISE, M, M_NOISE), ".",
     )  # fmt: skip
     left_out: Prose = (
-        "Noise beyond its second order is left out: it has to be small beside the gradient wherever ",
+        "Noise beyond its second order is left out: it has to be small on the scale on which ",
         Letter("Phi"),
-        " is curved.",
+        " bends; where the parameters do not set one, that is the gradient.",
     )
     notes = (
         *_in_loss(noise),
@@ -180,12 +180,16 @@ def _epoch_section(found: Epoch) -> Section:
     return Section("One epoch", lead, equations(*rows), tuple(notes))
 
 
-def _stochastic_section(found: StochasticEquation, count: int) -> Section:
+def stochastic_velocity(found: StochasticEquation, count: int) -> Formula:
+    """``theta' = G_0 + h G_1 - F_xi + sqrt(h) J w``, with so many coefficients of the modified equation."""
     noise = times(Root(Atom("lr")), Letter("J"), W)
     drift = () if found.drift == 0 else (negated(F_NOISE),)
-    whole = added(series("G", range(count)), *drift, noise)
+    return Equality(Velocity(), added(series("G", range(count)), *drift, noise))
+
+
+def _stochastic_section(found: StochasticEquation, count: int) -> Section:
     lead: Prose = (
-        "After many steps the iterates follow, in law, ", Equality(Velocity(), whole), ", where ", W,
+        "After many steps the iterates follow, in law, ", stochastic_velocity(found, count), ", where ", W,
         " is white noise with the covariance of ", XI, ", in the sense of Ito.",
     )  # fmt: skip
     rows: list[tuple[Formula, Expr]] = [(Letter("J"), found.diffusion)]

@@ -12,33 +12,53 @@ from sympy import Expr, Matrix, eye
 from sympy.matrices.dense import MutableDenseMatrix
 
 from symmem.method.kernel import Kernel
-from symmem.method.realisation import tensor_product
+from symmem.method.realisation import summed, tensor_product
 
 
 def lagged_overlap(left: Kernel, right: Kernel) -> Expr:
     """``sum_k k c(k) c'(k)``."""
     one, other = _Recursion(left), _Recursion(right)
     powers = tensor_product(one.A, other.A)
-    inner = _summed(powers, tensor_product(one.B, other.B))
-    return _read(tensor_product(one.C, other.C), powers * _summed(powers, inner))
+    inner = summed(powers, tensor_product(one.B, other.B))
+    return _read(tensor_product(one.C, other.C), powers * summed(powers, inner))
 
 
 def earlier_overlap(left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=1} X(i) = sum_{i>=1} sum_j c(i+j) c'(j)``: a value, and the updates after it that have seen it."""
     one, other = _Recursion(left), _Recursion(right)
-    both = _summed(tensor_product(one.A, other.A), tensor_product(one.B, other.B))
+    both = _meeting(one, other)
     ahead = tensor_product(one.A, eye(other.A.rows))
-    return _read(tensor_product(one.C, other.C), ahead * _summed(ahead, both))
+    return _read(tensor_product(one.C, other.C), ahead * summed(ahead, both))
 
 
 def weighted_overlap(tail: Kernel, left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=1} tail(i) X(i)``."""
     first, one, other = _Recursion(tail), _Recursion(left), _Recursion(right)
-    both = _summed(tensor_product(one.A, other.A), tensor_product(one.B, other.B))
-    force = tensor_product(_summed(first.A, first.B), both)
-    powers = tensor_product(tensor_product(first.A, one.A), eye(other.A.rows))
-    readers = tensor_product(first.C, tensor_product(one.C, other.C))
-    return _read(readers, powers * _summed(powers, force))
+    powers = _ahead(first, one, other)
+    force = tensor_product(summed(first.A, first.B), _meeting(one, other))
+    return _read(_readers(first, one, other), powers * summed(powers, force))
+
+
+def newer_overlap(tail: Kernel, left: Kernel, right: Kernel) -> Expr:
+    """``sum_{i>=0} tail(i+1) X(i)``."""
+    first, one, other = _Recursion(tail), _Recursion(left), _Recursion(right)
+    force = tensor_product(first.A * summed(first.A, first.B), _meeting(one, other))
+    return _read(_readers(first, one, other), summed(_ahead(first, one, other), force))
+
+
+def branch_overlap(branch: Kernel, left: Kernel, right: Kernel) -> Expr:
+    """``sum_{i>=0} c(i) X(i)``, c that of the branch."""
+    first, one, other = _Recursion(branch), _Recursion(left), _Recursion(right)
+    force = tensor_product(first.B, _meeting(one, other))
+    return _read(_readers(first, one, other), summed(_ahead(first, one, other), force))
+
+
+def lagged_branch_overlap(branch: Kernel, left: Kernel, right: Kernel) -> Expr:
+    """``sum_{i>=0} i c(i) X(i)``."""
+    first, one, other = _Recursion(branch), _Recursion(left), _Recursion(right)
+    powers = _ahead(first, one, other)
+    inner = summed(powers, tensor_product(first.B, _meeting(one, other)))
+    return _read(_readers(first, one, other), powers * summed(powers, inner))
 
 
 class _Recursion:
@@ -49,9 +69,18 @@ class _Recursion:
         self.A, self.B, self.C = Matrix(found.A), Matrix(found.B), Matrix(found.C)
 
 
-def _summed(powers: MutableDenseMatrix, force: MutableDenseMatrix) -> MutableDenseMatrix:
-    """``sum_{k>=0} powers^k force``."""
-    return (eye(powers.rows) - powers).LUsolve(force)
+def _meeting(one: _Recursion, other: _Recursion) -> MutableDenseMatrix:
+    """``sum_j A^j B x A'^j B'``: both states, of one value j steps ago."""
+    return summed(tensor_product(one.A, other.A), tensor_product(one.B, other.B))
+
+
+def _ahead(first: _Recursion, one: _Recursion, other: _Recursion) -> MutableDenseMatrix:
+    """A step more for the first two: the value of the third stays where it is."""
+    return tensor_product(tensor_product(first.A, one.A), eye(other.A.rows))
+
+
+def _readers(first: _Recursion, one: _Recursion, other: _Recursion) -> MutableDenseMatrix:
+    return tensor_product(first.C, tensor_product(one.C, other.C))
 
 
 def _read(readers: MutableDenseMatrix, state: MutableDenseMatrix) -> Expr:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Expr, Integer, Matrix, S, eye
 from sympy.matrices.dense import MutableDenseMatrix
+from sympy.polys.matrices import DomainMatrix
 
 from symmem.algebra.atoms import STEP
 from symmem.records import record
@@ -73,9 +74,15 @@ def overlap_of(left: Realisation, right: Realisation) -> Expr:
     product = tensor_product(a, other)
     forces = tensor_product(Matrix(left.B), Matrix(right.B))
     readers = tensor_product(Matrix(left.C), Matrix(right.C))
-    solution = (eye(product.rows) - product).LUsolve(forces)
-    value: Expr = (readers.T * solution)[0]
+    value: Expr = (readers.T * summed(product, forces))[0]
     return value.cancel()
+
+
+def summed(powers: MutableDenseMatrix, force: MutableDenseMatrix) -> MutableDenseMatrix:
+    """``sum_{k>=0} powers^k force = (1 - powers)^(-1) force``, in the field of the entries."""
+    matrices = (DomainMatrix.from_Matrix(each).to_field() for each in (eye(powers.rows) - powers, force))
+    left, right = next(matrices).unify(next(matrices))
+    return Matrix(left.lu_solve(right).to_Matrix())
 
 
 def tensor_product(left: MutableDenseMatrix, right: MutableDenseMatrix) -> MutableDenseMatrix:

@@ -32,5 +32,5 @@ def test_a_wrong_formula_is_seen(part: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_what_is_not_claimed_is_said() -> None:
-    found = verify(symmem.load("laprop"), orders=False, noise=True, points=1, steps=(1,))
+    found = verify(symmem.load("lamb"), orders=False, noise=True, points=1, steps=(1,))
     assert "the noise of mini-batches" in dict(found.missing)

@@ -177,7 +177,7 @@ def test_gradient_descent_without_replacement_has_the_loss_of_smith_and_others()
 
 @pytest.mark.parametrize(
     ("name", "word"),
-    [("laprop", "cascade"), ("lamb", "joins entries"), ("sgd-warmup", "constant learning rate")],
+    [("lamb", "joins entries"), ("sgd-warmup", "constant learning rate")],
 )
 def test_what_is_not_known_says_why(name: str, word: str) -> None:
     found = mean_over_batches(method_of(symmem.load(name)), Sampling(), "limit")

@@ -91,12 +91,12 @@ def test_why_there_is_none() -> None:
     groups = [{"params": [weight]}, {"params": [bias], "lr": 0.2}]
     several = torch.optim.SGD(groups, lr=0.1, momentum=0.9)
     one = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    cascade = WithMemory("laprop", model.parameters(), lr=0.1, limit=True)
+    joined = WithMemory("lamb", model.parameters(), lr=0.1, limit=True)
     for optimizer, given, epoch, words in [
         (several, batches, None, "not alike"),
         (one, batches[:1], None, "two batches"),
         (one, batches, 3, "an epoch of 3"),
-        (cascade, batches, None, "cascade"),
+        (joined, batches, None, "joins entries"),
     ]:
         found = probe(model, optimizer, loss, batches=given, epoch=epoch, iterations=0)
         assert words in found.missing["noise"]

@@ -12,11 +12,12 @@ from sympy import Expr
 from symmem.derivation.epoch import Epoch
 from symmem.derivation.linear_noise import PairCounts
 from symmem.derivation.mean_over_batches import MeanOverBatches
-from symmem.derivation.noise_steps import NoiseSteps, Numbered
+from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, Numbered
 from symmem.documents.account import Account
-from symmem.documents.noise import END, F_NOISE, LOSS_NOISE, M_NOISE, averages, drawn
+from symmem.documents.noise import END, F_NOISE, LOSS_NOISE, M_NOISE, averages, drawn, stochastic_velocity
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.parts import ModifiedEquation
 from symmem.notation.formula import Formula, Number
 from symmem.notation.statement import Applied, Indexed, Letter, Listed, Word
 
@@ -41,7 +42,10 @@ def noise(account: Account, writer: Writer) -> Values:
         "counts": "" if found.pairs is None else _counts(found.pairs, writer),
         "is_settled": found.place == "limit",
         "replacement": found.sampling.batches is None,
-        "steps": "" if account.noise_steps is None else _steps(account.noise_steps, writer),
+        "curved": account.noise_steps is not None,
+        "steps": _steps(account.noise_steps, writer) if isinstance(account.noise_steps, NoiseSteps) else "",
+        "paths": _paths(account.noise_steps, writer) if isinstance(account.noise_steps, NoisePaths) else "",
+        "stochastic": _stochastic(account, writer),
     }
 
 
@@ -80,6 +84,26 @@ def _steps(steps: NoiseSteps, writer: Writer) -> Values:
         *_rows("y", steps.repeated),
     ]
     return {"slopes": writer.display(slopes), "sums": writer.display(sums)}
+
+
+def _paths(paths: NoisePaths, writer: Writer) -> str:
+    """The slopes of a cascade along each way, with gain and lag."""
+    return writer.display([*_rows("v", paths.slopes), *_rows("gain", paths.gains), *_rows("s", paths.lags)])
+
+
+def _stochastic(account: Account, writer: Writer) -> Values | str:
+    """Drift and diffusion; nothing where the modified equation is not known."""
+    found, equation = account.stochastic, account.modified_equation
+    if found is None or not isinstance(equation, ModifiedEquation):
+        return ""
+    rows = [Row(Letter("J"), (found.diffusion,), f"eq:{account.optimizer.name}-diffusion")]
+    if found.drift != 0:
+        rows.append(Row(F_NOISE, (found.drift,)))
+    return {
+        "equation": writer.sentence((stochastic_velocity(found, len(equation.coefficients)),)),
+        "display": writer.display(rows),
+        "drifts": found.drift != 0,
+    }
 
 
 def _rows(letter: str, values: Numbered) -> list[Row]:

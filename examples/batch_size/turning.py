@@ -6,8 +6,11 @@ question is the sign of its slope in a beta:
 
     slope(B) = dM/dbeta + dM_xi/dbeta / B,     zero at B = -(dM_xi/dbeta at B = 1) / (dM/dbeta)
 
-by the second order in the noise.  A simulated run needs no formula: Adam runs with its memory, and the effect of memory
-is its last update less that on a constant history with the same batches, over lr.
+by the second order in the noise, which has to be small at that B.  Else, for a long m2, the slope in beta2 is zero
+where the mean that m2 holds stands still, ``D(g^2 + V)[F] = 0``, whatever the noise.
+
+A simulated run needs no formula: Adam runs with its memory, and the effect of memory is its last update less that on a
+constant history with the same batches, over lr.
 
     python turning.py
 """
@@ -20,6 +23,7 @@ import numpy as np
 from sympy import Expr, Function, Symbol, diff, lambdify
 
 import symmem
+from symmem.derivation.long_memory import long_memories
 from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
 from symmem.method.sampling import Sampling
 
@@ -55,20 +59,53 @@ def predicted(noise: Noise, beta1: float, beta2: float, parameter: str) -> float
     return -noisy / full
 
 
+def standing_still(noise: Noise) -> float:
+    """The batch size at which a long m2 stands still along the step: there the effect of beta2 turns; < 0: nowhere.
+
+    ``D(grad^2 + V)[F]`` over F is affine in 1/B.
+    """
+    (long,) = long_memories(symmem.derive("adam").method)
+
+    def change(share: float) -> float:
+        """At a batch of 1/share samples."""
+        return _value(long.change, noise, share) / _value(long.update, noise, share)
+
+    return (change(0.0) - change(1.0)) / change(0.0)
+
+
+def long_effect(noise: Noise, batch: float) -> float:
+    """What the lag of a long m2 adds, over that of the full batch."""
+    (long,) = long_memories(symmem.derive("adam").method)
+    return _value(long.correction, noise, 1 / batch) / _value(long.correction, noise, 0.0)
+
+
+def _value(formula: Expr, noise: Noise, share: float) -> float:
+    """For one parameter and a batch of 1/share samples; betas of a half."""
+    values = {"grad": GRADIENT, "variance": share, "eps": EPS, "lr": 1.0, "beta1": 0.5, "beta2": 0.5}
+    return float(
+        lambdify([Symbol(name) for name in values], _factored(formula, noise, share))(*values.values())
+    )
+
+
 def _slope(formula: Expr, noise: Noise, beta1: float, beta2: float, parameter: str) -> float:
-    """``d formula / d parameter`` for one parameter and batches of one sample: all functions of vectors are factors."""
-    change = 2 * noise.slope
+    """``d formula / d parameter`` for one parameter and batches of one sample."""
+    values = {"grad": GRADIENT, "variance": 1.0, "eps": EPS, "lr": 1.0, "beta1": beta1, "beta2": beta2}
+    names = [Symbol(name) for name in values]
+    return float(lambdify(names, diff(_factored(formula, noise, 1.0), Symbol(parameter)))(*values.values()))
+
+
+def _factored(formula: Expr, noise: Noise, share: float) -> Expr:
+    """All functions of vectors are factors."""
+    change = 2 * noise.slope * share
     factors = {
         "D2L": HESSIAN,
-        "noisy_hessian": HESSIAN,
+        "noisy_hessian": HESSIAN * share,
         "variance_along": change,
         "variance_gradient": change,
     }
     for name, factor in factors.items():
         formula = formula.replace(Function(name), lambda v, factor=factor: factor * v)
-    values = {"grad": GRADIENT, "variance": 1.0, "eps": EPS, "lr": 1.0, "beta1": beta1, "beta2": beta2}
-    names = [Symbol(name) for name in values]
-    return float(lambdify(names, diff(formula, Symbol(parameter)))(*values.values()))
+    return formula
 
 
 def effect(zeta: np.ndarray, noise: Noise, batch: float, beta1: float, beta2: float) -> np.ndarray:
@@ -142,7 +179,8 @@ def main() -> None:
         )
         print(f"measured {found:.2f} +- {error:.2f}; V/g^2 = {1 / expected / GRADIENT**2:.4f} there")
     for steepness in (-1.0, -3.0):
-        noise, betas, still = Noise(steepness), (0.5, 0.99), -steepness / GRADIENT**2
+        noise, betas = Noise(steepness), (0.5, 0.99)
+        still = standing_still(noise)
         found, error = measured(noise, betas, "beta2", near=still, runs=4000, steps=1200)
         print(
             f"beta2, betas {betas}, dln V/dln g^2 = {steepness:g}: g^2 + V stands still at {still:.3f}, ",
@@ -158,7 +196,7 @@ def main() -> None:
         found = slopes(zeta, constant, batch, betas, "beta2") / full
         second = 1 - predicted(constant, *betas, "beta2") / batch
         print(f"  V/g^2 = {ratio:g}: {found.mean():.3f} +- {found.std() / np.sqrt(len(found)):.3f}; ", end="")
-        print(f"second order {second:.3f}, (1 + V/g^2)^-2 = {(1 + ratio) ** -2:.3f}")
+        print(f"second order {second:.3f}, a long memory {long_effect(constant, batch):.3f}")
 
 
 if __name__ == "__main__":

@@ -18,14 +18,15 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from sympy import Add, Expr, Integer, S
+from sympy import Add, Expr, Integer, Max, Min, S, Sum
 
-from symmem.algebra.atoms import GRAD, LR, STEP
+from symmem.algebra.atoms import GRAD, LR, PAST, STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.history import EARLIER, sum_scalar
 from symmem.derivation.noise_trees import Trees
 from symmem.derivation.noisy_kernel import noisy_kernel
 from symmem.derivation.steady_noise import common_weight, moved_weight, whole_weight
@@ -95,7 +96,10 @@ def _shift(method: Method, batches: Expr) -> Expr | Missing | None:
         return scalars.tidy(total / (count - 1))
     steady = steady_weights(kernel, scalars)
     if steady is None:
-        return _open(method)
+        had, before = _had(kernel), sum_scalar(kernel.gain(PAST), scalars)
+        if had is None or before.has(Sum):
+            return _open(method)
+        return _in_batches(Sum(had * before.xreplace({STEP: PAST}), (PAST, 0, STEP - 1)) / (STEP - 1))
     return _in_batches(moved_weight(steady).written(FEWEST, STEP - 1))
 
 
@@ -107,7 +111,7 @@ def _open(method: Method) -> Missing:
 def _scatter(left: Kernel, right: Kernel, batches: Expr, scalars: Scalars) -> Expr | None:
     """``N/(N-1) A_qr``: added up for a number of batches, else closed, N being the step; None where it does not close.
 
-    It closes where memory does not change with the step: a bias correction has no closed form.
+    It closes where memory does not change with the step; a bias correction leaves explicit sums.
     """
     if isinstance(batches, Integer):
         one, other = _numbers(left, int(batches)), _numbers(right, int(batches))
@@ -115,10 +119,34 @@ def _scatter(left: Kernel, right: Kernel, batches: Expr, scalars: Scalars) -> Ex
         return scalars.tidy((batches * products - Add(*one) * Add(*other)) / (batches - 1))
     steady, beside = steady_weights(left, scalars), steady_weights(right, scalars)
     if steady is None or beside is None:
-        return None
+        return _open_scatter(left, right, scalars)
     pairs = common_weight(steady, beside) * Eventual(scalars, STEP)
     both = whole_weight(steady) * whole_weight(beside)
     return (pairs + both.times(S.NegativeOne)).written(FEWEST, STEP - 1)
+
+
+def _open_scatter(left: Kernel, right: Kernel, scalars: Scalars) -> Expr | None:
+    """``N/(N-1) A_qr`` with the sums that stay; ``sum_j a(j)`` is that of the gains."""
+    one, other = _had(left), _had(right)
+    if one is None or other is None:
+        return None
+    pairs = Sum(one * other, (PAST, 0, STEP - 1))
+    both = scalars.tidy(sum_scalar(left.gain(PAST), scalars) * sum_scalar(right.gain(PAST), scalars))
+    return (STEP * pairs - both) / (STEP - 1)
+
+
+def _had(kernel: Kernel) -> Expr | None:
+    """``a(s) = sum_{r=s..N-1} c(r, r-s)`` as it stands; None where a weight has cases, as that of a delay."""
+    parts = []
+    for part in kernel.summands:
+        if not part.has_memory:
+            parts.append(part.scale(PAST))
+            continue
+        weight = part.weight(EARLIER, EARLIER - PAST)
+        if weight.has(Sum, Min, Max):
+            return None
+        parts.append(Sum(weight, (EARLIER, PAST, STEP - 1)))
+    return Add(*parts)
 
 
 def _numbers(kernel: Kernel, batches: int) -> list[Expr]:

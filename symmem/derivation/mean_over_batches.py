@@ -13,19 +13,19 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from sympy import Expr, Integer, S, Symbol
+from sympy import Expr, Integer, S
 
-from symmem.algebra.atoms import GRAD, LR, Kind, kind, total
-from symmem.algebra.directional import slope_in
+from symmem.algebra.atoms import LR, Kind, kind, total
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Advice, Missing, Sentence
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.cascade_noise import SettledCascade
 from symmem.derivation.cascade_step_noise import CascadeAtStep
 from symmem.derivation.epoch import Epoch, epoch
-from symmem.derivation.frozen_noise import curvatures, frozen_noise
+from symmem.derivation.frozen_noise import frozen_noise
 from symmem.derivation.gains import unsettled
 from symmem.derivation.linear_noise import PairCounts, pairs_at_n, pairs_in_limit
+from symmem.derivation.long_memory import LongMemory, long_memories
 from symmem.derivation.minibatch import memory_noise, variance_gradient
 from symmem.derivation.moving_past import MovingPast, closes
 from symmem.derivation.noisy_kernel import noisy_kernel
@@ -56,8 +56,8 @@ class MeanOverBatches:
     memory: Expr
     pairs: PairCounts | None
     epoch: Epoch | None
-    held: tuple[tuple[Symbol, Expr], ...] = ()
-    """The mean of what a memory of squares holds: ``(m_l, g_l + g_l'' V/2)``."""
+    held: tuple[LongMemory, ...] = ()
+    """Memories of squares, where they are long: at any size of the noise."""
     loss: Expr | None = None
     """After many steps ``M_xi = P grad loss``, with P of the modified loss, for methods linear in the gradient."""
 
@@ -81,7 +81,7 @@ def noise_in_mean(method: Method, sampling: Sampling, at: Place) -> MeanOverBatc
     kernel = noisy_kernel(one)
     if kernel is not None and not isinstance(at, int):
         return _linear(one, sampling, kernel, at)
-    held = _held(method) if at == "limit" else ()
+    held = long_memories(method) if at == "limit" else ()
     if one.is_cascade and at != "n":
         cascade = SettledCascade(one, sampling) if at == "limit" else CascadeAtStep(one, sampling, at)
         return MeanOverBatches(sampling, at, cascade.frozen, LR * cascade.memory(), None, None, held)
@@ -94,16 +94,6 @@ def _past(method: Method, sampling: Sampling, at: Place) -> NoisyPast:
     if isinstance(at, int):
         return StepPast(method, sampling, at)
     return MovingPast(method, sampling) if at == "n" else SettledPast(method, sampling)
-
-
-def _held(method: Method) -> tuple[tuple[Symbol, Expr], ...]:
-    pairs = zip(method.channels, curvatures(method), strict=True)
-    squares = [(channel, curve) for channel, curve in pairs if curve != 0 and slope_in(curve, GRAD) == 0]
-    return tuple(
-        (channel.symbol, channel.g + curve * VARIANCE / 2)
-        for channel, curve in squares
-        if channel.kernel.has_memory and not method.read_by(channel)
-    )
 
 
 def _linear(method: Method, sampling: Sampling, kernel: Kernel, at: Place) -> MeanOverBatches | Missing:

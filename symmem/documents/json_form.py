@@ -189,6 +189,16 @@ def _noise(
         "replacement": batches is None,
         "batches": None if batches is None else str(batches),
         **_mean(found, spelling),
+        "long_memories": [
+            {
+                "variable": str(each.symbol),
+                "mean": expression_data(each.mean, spelling),
+                "memoryless": expression_data(each.update, spelling),
+                "correction": expression_data(each.correction, spelling),
+                "turns_where_zero": expression_data(each.change, spelling),
+            }
+            for each in found.held
+        ],
         "diffusion": stochastic and expression_data(stochastic.diffusion, spelling),
         "epoch": epoch and {"variance": _one(epoch.variance, spelling), "shift": _one(epoch.shift, spelling)},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Symbol
+from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import total
@@ -10,6 +10,7 @@ from symmem.algebra.noise_heads import NOISY_HESSIAN, VARIANCE_ALONG, VARIANCE_G
 from symmem.algebra.results import Missing
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.epoch import Epoch
+from symmem.derivation.long_memory import LongMemory
 from symmem.derivation.mean_over_batches import MeanOverBatches
 from symmem.derivation.stochastic import StochasticEquation
 from symmem.documents.account import Account
@@ -43,6 +44,7 @@ from symmem.notation.statement import (
 XI, W, SMALL_V = Atom("xi"), Atom("w"), Atom("v")
 F, M = Letter("F"), Letter("M")
 F_NOISE, M_NOISE = Indexed(F, XI), Indexed(M, XI)
+F_LONG, M_LONG = Indexed(F, Word("long")), Indexed(M, Word("long"))
 LOSS_NOISE = Indexed(Letter("modified loss"), XI)
 END = Iterate(Atom("batches"))
 
@@ -54,6 +56,7 @@ def noise_sections(account: Account) -> tuple[Section, ...]:
         return ()
     later = account.settled_noise
     more = [] if later is None else [_settled_section(later)]
+    more += [_long_section(each) for each in noise.held]
     more += [] if noise.epoch is None else [_epoch_section(noise.epoch)]
     if account.stochastic is not None and isinstance(account.modified_equation, ModifiedEquation):
         more.append(_stochastic_section(account.stochastic, len(account.modified_equation.coefficients)))
@@ -77,8 +80,7 @@ def _mean_section(noise: MeanOverBatches) -> Section:
         *averages(noise),
         *((left_out,) if noise.frozen != 0 else ()),
     )
-    told = (*notes, *(_turns(*each) for each in noise.held))
-    return Section("Mini-batches", lead, equations(*_rows(noise)), told)
+    return Section("Mini-batches", lead, equations(*_rows(noise)), notes)
 
 
 def _settled_section(noise: MeanOverBatches) -> Section:
@@ -104,12 +106,22 @@ def _many_steps(noise: MeanOverBatches) -> tuple[Prose, ...]:
     return ((BATCHES, " is large beside the memory: these are many steps of one epoch."),)
 
 
-def _turns(channel: Symbol, mean: Expr) -> Prose:
+def _long_section(found: LongMemory) -> Section:
     """Where the effect of a long memory of squares turns: at any size of the noise (mathematics.md section 7)."""
-    return (
-        channel, " holds ", mean, " in the mean. Where this memory is long, what it does to the update has the sign of "
-        "the change of that along the step: it turns at the batch size at which that stands still.",
+    lead: Prose = (
+        found.symbol, " holds ", found.mean, " in the mean. Where this memory is long beside all others the update is ",
+        F_LONG, ", and the lag of the memory adds ", M_LONG, " to leading order, however large the noise is.",
     )  # fmt: skip
+    turns: Prose = (
+        "This effect turns, entry by entry, at the batch size at which ", found.symbol,
+        " stands still along the step, where the last factor is 0.",
+    )  # fmt: skip
+    return Section(
+        "A long memory of squares",
+        lead,
+        equations((F_LONG, found.update), (M_LONG, found.correction)),
+        (turns,),
+    )
 
 
 def _counts(which: str) -> Formula:

@@ -145,9 +145,6 @@ def test_an_epoch_over_all_orders_in_rationals(name: str, symbolic: bool) -> Non
     full, noisy, variance = covariance(count)
     around = noise(name, "limit", Sampling() if symbolic else Sampling(Integer(count))).epoch
     assert around is not None
-    if symbolic and name == "ema-momentum-debiased":
-        assert not around.variance
-        return
     ends, second = [], Fraction(0)
     for order in permutations(range(count)):
         first = [-sum(weight(s, j, BETA) * SLOPES[order[s - j]] for j in range(s + 1)) for s in range(count)]
@@ -204,3 +201,28 @@ def test_the_command_refuses_draws_that_do_not_exist(options: list[str], words: 
     assert done.returncode == 2
     assert words in done.stderr
     assert not done.stdout
+
+
+def test_an_epoch_of_adam_keeps_its_sums_for_any_number_of_batches() -> None:
+    """``-h sum_s (w1 m1 + w2 m2)`` of six batches in all orders, the preconditioner frozen at ``eps = grad^2``."""
+    around = noise("adam", "limit", Sampling()).epoch
+    assert around is not None
+    decays, g = (Fraction(2, 5), Fraction(7, 10)), Fraction(3)
+    # Phi = m1/sqrt(m2 + eps): over 1/sqrt(18), d1 Phi = 1 and d2 Phi 2 grad = -grad/(2 18) 2 grad.
+    slopes = (Fraction(1), -g / 36 * 2 * g)
+    noises = [x - sum(SLOPES[:6]) / 6 for x in SLOPES[:6]]
+    ends = []
+    for order in permutations(range(6)):
+        moved = Fraction(0)
+        for decay, slope in zip(decays, slopes, strict=True):
+            for s in range(6):
+                held = sum(decay**j * noises[order[s - j]] for j in range(s + 1))
+                moved += slope * held * (1 - decay) / (1 - decay ** (s + 1))
+        ends.append(moved)
+    mean = sum(ends) / len(ends)
+    measured = sum((end - mean) ** 2 for end in ends) / len(ends)
+    known = {"beta1": Rational(2, 5), "beta2": Rational(7, 10), "eps": 9, "grad": 3, "lr": 1, "batches": 6}
+    placed = around.variance.xreplace({Symbol(name): Integer(0) + value for name, value in known.items()})
+    variance = sum(x * x for x in noises) / 6
+    found = placed.xreplace({Symbol("variance"): Rational(variance.numerator, variance.denominator)}).doit()
+    assert Fraction(int((18 * found).p), int((18 * found).q)) == measured

@@ -43,7 +43,8 @@ def test_small_noise_turns_where_the_second_order_says(
 def test_large_noise_turns_where_the_mean_square_stands_still(turning: ModuleType, steepness: float) -> None:
     """``g^2 + V/B`` with ``DV = steepness V D(g^2)/g^2``; the second order is far from it."""
     noise, betas = turning.Noise(steepness), (0.5, 0.97)
-    still = -steepness / turning.GRADIENT**2
+    still = turning.standing_still(noise)
+    assert still == pytest.approx(-steepness / turning.GRADIENT**2)
     found, error = turning.measured(noise, betas, "beta2", near=still, runs=600, steps=400)
     assert error < 0.01 * still
     assert abs(found - still) < 3 * error + 0.01 * still
@@ -57,5 +58,6 @@ def test_a_variance_that_does_not_move_turns_nothing(turning: ModuleType) -> Non
     for ratio in (0.5, 1.0, 2.0):
         batch = 1 / (ratio * turning.GRADIENT**2)
         found = turning.slopes(zeta, noise, batch, betas, "beta2").mean() / full
+        assert turning.long_effect(noise, batch) == pytest.approx((1 + ratio) ** -2)
         assert found == pytest.approx((1 + ratio) ** -2, rel=0.03)
         assert 1 - turning.predicted(noise, *betas, "beta2") / batch < 0

@@ -10,21 +10,22 @@ constant history, and brackets in which equal steps count 1 and different ones r
            + 1/2 sum_paths sum_paths slope DV^T([...] slope')                in a Hessian, and in an update
            + 1/2 sum_forks slope [...] DV(F)                                 in a Hessian, and in the derivative
 
-for leaves that are gradients; for a leaf that is the iterate H is the identity, ``Q(w) = w V``, and the last two are 0.
-g is the gain of a kernel and lag its ``sum_k k c(k)``.
+for gradients; where the leaf is the iterate H is the identity, ``Q(w) = w V``, and the last two are 0.  g is a gain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from sympy import Add, Expr, S, Symbol
 
-from symmem.algebra.atoms import GRAD, THETA, contraction
+from symmem.algebra.atoms import GRAD
 from symmem.algebra.passes import collect
 from symmem.algebra.symbols import VARIANCE
 from symmem.derivation.gains import at_frozen_point, frozen_update, limit_gains
-from symmem.derivation.minibatch import noisy_hessian, variance_along, variance_gradient
+from symmem.derivation.leaf_means import leaves, mixed, moved
+from symmem.derivation.minibatch import variance_along, variance_gradient
 from symmem.derivation.noise_trees import Tree, Trees
 from symmem.derivation.noisy_leaves import NoisyLeaves
 from symmem.method.method import Method
@@ -42,28 +43,27 @@ class SettledCascade:
         self._gains = limit_gains(method)
         self._update = frozen_update(method, self._gains)
         self._noise = [(path, self._placed(path.slope)) for path in self._trees.paths(GRAD)]
-        forks = ((tree.slope * self._sums.fork(*tree.kernels)) for tree in self._trees.forks(GRAD))
-        self.frozen = VARIANCE / 2 * self._placed(Add(*forks))
+        forks = [(tree, self._sums.fork(*tree.kernels)) for tree in self._trees.forks(GRAD)]
+        self.frozen = VARIANCE / 2 * self._added(forks)
 
     def memory(self) -> Expr:
         """``M_xi / h``."""
-        parts = [self._of(GRAD)]
-        if any(THETA in channel.g.free_symbols for channel in self._method.channels):
-            parts.append(self._of(THETA))
+        parts = (self._of(leaf) for leaf in leaves(self._method))
         return collect(Add(*parts, self._in_hessian()), self._method.numbers)
 
     def _of(self, leaf: Symbol) -> Expr:
         """What every leaf has: its displacement is one along the way, or noise."""
-        moved = contraction if leaf == GRAD else _itself
-        seen = noisy_hessian if leaf == GRAD else _times_variance
         paths = self._added([(tree, self._sums.lag(*tree.kernels)) for tree in self._trees.paths(leaf)])
-        terms = [paths * moved(self.frozen), VARIANCE / 2 * self._twice(leaf) * moved(self._update)]
+        terms = [
+            paths * moved(leaf, self.frozen),
+            VARIANCE / 2 * self._twice(leaf) * moved(leaf, self._update),
+        ]
         weighed = [
             (self._placed(tree.slope), self._sums.seen(*tree.kernels, *path.kernels) * noise)
             for tree in self._trees.forks(leaf)
             for path, noise in self._noise
         ]
-        return Add(*terms, *self._by_slope(weighed, seen))
+        return Add(*terms, *self._by_slope(weighed, partial(mixed, leaf)))
 
     def _by_slope(self, weighed: list[tuple[Expr, Expr]], seen: Callable[[Expr], Expr]) -> Iterator[Expr]:
         """``sum slope seen(weights)``: one mean for each slope."""
@@ -71,8 +71,7 @@ class SettledCascade:
         for slope, weights in weighed:
             checkpoint("the noise of a cascade")
             found.setdefault(slope, []).append(weights)
-        for slope, parts in found.items():
-            yield slope * seen(collect(Add(*parts), self._method.numbers))
+        yield from (slope * seen(collect(Add(*each), self._method.numbers)) for slope, each in found.items())
 
     def _twice(self, leaf: Symbol) -> Expr:
         """The derivative of F^(n) in the leaf, with noise in two gradients; over V/2 and along the lag of the leaf."""
@@ -100,11 +99,3 @@ class SettledCascade:
 
     def _placed(self, slope: Expr) -> Expr:
         return at_frozen_point(slope, self._method, self._gains) if slope != 0 else S.Zero
-
-
-def _itself(vector: Expr) -> Expr:
-    return vector
-
-
-def _times_variance(weights: Expr) -> Expr:
-    return weights * VARIANCE

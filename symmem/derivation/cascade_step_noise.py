@@ -16,10 +16,11 @@ from collections.abc import Callable
 
 from sympy import Add, Expr, Symbol
 
-from symmem.algebra.atoms import GRAD, THETA, contraction
+from symmem.algebra.atoms import GRAD
 from symmem.algebra.passes import collect
 from symmem.algebra.symbols import VARIANCE
-from symmem.derivation.minibatch import noisy_hessian, variance_along, variance_gradient
+from symmem.derivation.leaf_means import leaves, mixed, moved
+from symmem.derivation.minibatch import variance_along, variance_gradient
 from symmem.derivation.update_jets import DD, ED, EDD, D, Direction, E, UpdateJets
 from symmem.method.method import Method
 from symmem.method.sampling import Sampling
@@ -41,21 +42,18 @@ class CascadeAtStep:
 
     def memory(self) -> Expr:
         """``M_xi / h``."""
-        moves = any(THETA in channel.g.free_symbols for channel in self._method.channels)
-        parts = [
-            self._of(leaf, s) for leaf in ((GRAD, THETA) if moves else (GRAD,)) for s in range(self._step)
-        ]
+        parts = [self._of(leaf, s) for leaf in leaves(self._method) for s in range(self._step)]
         return self._collected(Add(*parts, *(self._in_hessian(s) for s in range(self._step))))
 
     def _of(self, leaf: Symbol, s: int) -> Expr:
-        moved, seen = (contraction, noisy_hessian) if leaf == GRAD else (_itself, _times_variance)
         noisy_way = self._collected(Add(*(self._frozen_noise(r) for r in range(s, self._step))))
         first = self._jets.update(E, self._step, None, (leaf, s))
         twice = self._paired(lambda p: self._jets.update(EDD, self._step, p, (leaf, s)), self._step)
         both = self._paired(
-            lambda p: self._jets.update(ED, self._step, p, (leaf, s)) * seen(self._moved(s, p)), self._step
+            lambda p: self._jets.update(ED, self._step, p, (leaf, s)) * mixed(leaf, self._moved(s, p)),
+            self._step,
         )
-        return first * moved(noisy_way) + VARIANCE / 2 * twice * moved(self._way(s)) + both
+        return first * moved(leaf, noisy_way) + VARIANCE / 2 * twice * moved(leaf, self._way(s)) + both
 
     def _in_hessian(self, s: int) -> Expr:
         """The noise of the Hessian at step s, with that of an update after it or of the outer derivative."""
@@ -85,11 +83,3 @@ class CascadeAtStep:
 
     def _collected(self, expression: Expr) -> Expr:
         return collect(expression, self._method.numbers)
-
-
-def _itself(vector: Expr) -> Expr:
-    return vector
-
-
-def _times_variance(weights: Expr) -> Expr:
-    return weights * VARIANCE

@@ -14,11 +14,10 @@ and ``lag = sum_k k c(k)`` of a kernel, and in brackets equal steps 1, different
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sympy import Expr, Mul, S
 
 from symmem.algebra.scalars import Scalars
+from symmem.derivation.kernel_answers import Answers, gain, lag, overlap
 from symmem.method.kernel import Kernel
 from symmem.method.overlaps import (
     branch_overlap,
@@ -29,10 +28,6 @@ from symmem.method.overlaps import (
     weighted_overlap,
 )
 from symmem.method.sampling import Sampling
-from symmem.work import checkpoint
-
-Question = Callable[..., Expr]
-"""A number that kernels have in common."""
 
 
 class NoisyLeaves:
@@ -41,14 +36,14 @@ class NoisyLeaves:
     def __init__(self, sampling: Sampling, scalars: Scalars) -> None:
         self._rho = sampling.between
         self._tidy = scalars.tidy
-        self._known: dict[tuple[Question, tuple[Kernel, ...]], Expr] = {}
+        self._asked = Answers(scalars)
 
     def lag(self, *kernels: Kernel) -> Expr:
         """``sum_k k c(k)`` of the kernels in series: each has its own, the others their gains."""
         found = S.Zero
         for place, kernel in enumerate(kernels):
             others = (self._gain(other) for other in (*kernels[:place], *kernels[place + 1 :]))
-            found += self._asked(_lag, kernel) * Mul(*others)
+            found += self._asked(lag, kernel) * Mul(*others)
         return self._tidy(found)
 
     def fork(self, chain: Kernel, one: Kernel, other: Kernel) -> Expr:
@@ -89,28 +84,10 @@ class NoisyLeaves:
         return self._tidy(self._mixed(equal, self.lag(leaf) * self._gain(update)))
 
     def _pair(self, one: Kernel, other: Kernel) -> Expr:
-        return self._mixed(self._asked(_overlap, one, other), self._gain(one) * self._gain(other))
+        return self._mixed(self._asked(overlap, one, other), self._gain(one) * self._gain(other))
 
     def _gain(self, kernel: Kernel) -> Expr:
-        return self._asked(_gain, kernel)
+        return self._asked(gain, kernel)
 
     def _mixed(self, equal: Expr, all_pairs: Expr) -> Expr:
         return equal + self._rho * (all_pairs - equal)
-
-    def _asked(self, question: Question, *kernels: Kernel) -> Expr:
-        if (question, kernels) not in self._known:
-            checkpoint("the sums over noisy steps")
-            self._known[question, kernels] = self._tidy(question(*kernels))
-        return self._known[question, kernels]
-
-
-def _gain(kernel: Kernel) -> Expr:
-    return kernel.limit_gain
-
-
-def _lag(kernel: Kernel) -> Expr:
-    return kernel.factorial_moment(1)
-
-
-def _overlap(one: Kernel, other: Kernel) -> Expr:
-    return one.overlap(other)

@@ -53,3 +53,50 @@ def test_a_step_of_joined_tensors_is_that_of_each(make: Any, monkeypatch: pytest
     for together, alone in zip(*found, strict=True):
         torch.testing.assert_close(together, alone, rtol=1e-13, atol=1e-13)
         assert together.shape == alone.shape
+
+
+def test_states_of_a_bunch_lie_in_one_memory_and_may_be_replaced() -> None:
+    """Replaced, moved, copied or loaded states: the same run as with every tensor by itself."""
+    found = []
+    for small in (bunches.SMALL, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bunches, "SMALL", small)
+            parameters = [torch.nn.Parameter(x) for x in [*tensors(3), torch.zeros(0, dtype=torch.float64)]]
+            optimizer = WithMemory("adamw", parameters, lr=0.01, eps=1e-3)
+
+            def loss(parameters: list[torch.nn.Parameter] = parameters) -> torch.Tensor:
+                return torch.stack([(p - 1).pow(4).sum() for p in parameters]).sum()
+
+            for change in (_nothing, _replaced, _moved, _swapped, _loaded, _nothing):
+                optimizer.step(loss)
+                optimizer.step(loss)
+                if small:
+                    strips = {id(optimizer.state[p]["exp_avg"]._base) for p in parameters if p.numel()}
+                    assert len(strips) == 1
+                change(optimizer, parameters)
+            found.append([x for p in parameters for x in (p.detach(), *optimizer.state[p].values())])
+    for together, alone in zip(*found, strict=True):
+        torch.testing.assert_close(together, alone, rtol=1e-13, atol=1e-13)
+
+
+def _nothing(optimizer: WithMemory, parameters: list[torch.nn.Parameter]) -> None:
+    pass
+
+
+def _replaced(optimizer: WithMemory, parameters: list[torch.nn.Parameter]) -> None:
+    optimizer.state[parameters[1]]["exp_avg"] = torch.full_like(parameters[1], 0.25)
+
+
+def _moved(optimizer: WithMemory, parameters: list[torch.nn.Parameter]) -> None:
+    entry = optimizer.state[parameters[0]]
+    entry["exp_avg_sq"].data = entry["exp_avg_sq"].data.clone().mul_(2)
+
+
+def _swapped(optimizer: WithMemory, parameters: list[torch.nn.Parameter]) -> None:
+    """Two states of the same size change places."""
+    first, last = (optimizer.state[parameters[k]] for k in (1, 3))
+    first["exp_avg"], last["exp_avg"] = last["exp_avg"][0, :4], torch.zeros_like(parameters[3])
+
+
+def _loaded(optimizer: WithMemory, _: list[torch.nn.Parameter]) -> None:
+    optimizer.load_state_dict(optimizer.state_dict())

@@ -95,7 +95,7 @@ def tensor_writer(program: Program) -> InliningWriter:
     return InliningWriter(spelling(scope), scope)
 
 
-_MATHEMATICS = {Need.ELEMENTARY, Need.OLDEST, Need.PRODUCT, Need.SHORTFALL, Need.SHORTFALLS}
+_MATHEMATICS = {Need.COMPLETE, Need.ELEMENTARY, Need.OLDEST, Need.PRODUCT, Need.SHORTFALL, Need.SHORTFALLS}
 """What is done with Python's own functions of numbers."""
 
 

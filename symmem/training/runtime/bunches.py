@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._utils import _unflatten_dense_tensors
 
 from .groups import Part
 from .vectors import BLOCK, joined
@@ -46,12 +47,39 @@ def gradient_of(part: Part, bunch: Sequence[int]) -> Tensor:
     return joined([g for place in bunch if (g := part.gradients[place]) is not None])
 
 
+def whole_of(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors as one: the memory in which they lie one after the other, else a copy."""
+    base = _base_of(tensors)
+    return base if base is not None and _is_cut_into(base, tensors) else joined(tensors)
+
+
+def is_part_of(whole: Tensor, tensors: Sequence[Tensor]) -> bool:
+    """Whether the tensors are this one, or lie in its memory."""
+    return len(tensors) == 1 or _base_of(tensors) is whole
+
+
+def _base_of(tensors: Sequence[Tensor]) -> Tensor | None:
+    """The vector in which the first of several tensors lies; one without entries lies nowhere."""
+    return next((x._base for x in tensors if x.numel()), None) if len(tensors) > 1 else None
+
+
+def _is_cut_into(base: Tensor, tensors: Sequence[Tensor]) -> bool:
+    """Whether the tensors are all entries of a vector, in their order; someone may have moved or replaced one."""
+    place = base.data_ptr()
+    for x in tensors:
+        if not x.numel():
+            continue
+        if x.data_ptr() != place or x._base is not base or x.dtype != base.dtype or not x.is_contiguous():
+            return False
+        place += x.nbytes
+    return base.ndim == 1 and base.is_contiguous() and place == base.data_ptr() + base.nbytes
+
+
 def separated(whole: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
     """What was joined, in the shapes of these tensors again, in the same memory."""
     if len(like) == 1:
         return [whole]
-    pieces = whole.split([x.numel() for x in like])
-    return [piece.view(x.shape) for piece, x in zip(pieces, like, strict=True)]
+    return list(_unflatten_dense_tensors(whole, like))
 
 
 def write(kept: Sequence[Tensor], computed: Tensor) -> None:

@@ -18,6 +18,8 @@ from .vectors import Vectors
 class ForwardOverReverse(Evaluation):
     """A product is the tangent of the gradient, from a second call of the closure."""
 
+    evaluates_again = True
+
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
         """The Hessian times the directions: the derivative of the gradient, computed beside it in one pass."""
         with torch.enable_grad(), forward_ad.dual_level(), explained():

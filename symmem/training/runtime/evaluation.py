@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .processes import OneProcess
 from .random_state import random_states, set_random_states
-from .refusals import REENTRANT, explained, operations
+from .refusals import REENTRANT, check_loss, explained, operations
 from .vectors import Closure, Vectors
 
 
@@ -17,12 +17,14 @@ class Evaluation:
     """One evaluation at the points; ``create_graph`` where a product needs the graph of the gradient."""
 
     create_graph = False
+    evaluates_again = False
+    """Whether a product calls the closure again, which then has to see the same random numbers."""
 
     def __init__(self, closure: Closure, points: Sequence[Tensor], processes: OneProcess) -> None:
         self._closure = closure
         self._points = list(points)
         self._processes = processes
-        self._random = random_states(self._points)
+        self._random = random_states(self._points) if self.evaluates_again else {}
         loss, self._first = self._differentiated(self._points, self.create_graph)
         if any(g is None for g in self._first) and "CheckpointFunctionBackward" in operations([loss]):
             raise RuntimeError(REENTRANT)
@@ -45,8 +47,7 @@ class Evaluation:
                 raise RuntimeError(
                     'the closure must not call backward; hvp="central-difference" takes one that does'
                 )
-            if not isinstance(loss, Tensor) or not loss.requires_grad:
-                raise RuntimeError("the closure has to return the loss with its graph")
+            check_loss(loss, points)
             with explained():
                 return loss, self._processes.differentiated(loss, points, create_graph)
 

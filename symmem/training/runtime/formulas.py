@@ -29,12 +29,13 @@ class Argument:
     def values(self, group: Group) -> tuple[float, ...]:
         """The numbers of this argument in a group: one, or as many as its tuple has."""
         given = group[self.name]
-        if not isinstance(self.default, tuple):
-            return (float(given),)
-        count = len(self.default)
-        if not isinstance(given, tuple | list) or len(given) != count:
+        count = len(self.default) if isinstance(self.default, tuple) else 0
+        if count and (not isinstance(given, tuple | list) or len(given) != count):
             raise ValueError(f"{self.name} = {given!r}: the optimizer takes {count} {self.name}")
-        return tuple(float(x) for x in given)
+        try:
+            return tuple(float(x) for x in given) if count else (float(given),)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.name} = {given!r} is not a number") from None
 
 
 @dataclass(frozen=True)

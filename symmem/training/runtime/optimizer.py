@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, SupportsFloat, TypeVar
 
 import torch
 from torch import Tensor
@@ -54,7 +54,7 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         self, formulas: Given, params: Any, arguments: Mapping[str, Any], settings: Settings
     ) -> None:
         check_hvp(settings.hvp)
-        if settings.max_norm is not None and not settings.max_norm > 0:
+        if settings.max_norm is not None and (is_text(settings.max_norm) or not settings.max_norm > 0):
             raise ValueError(f"max_norm = {settings.max_norm!r} is not positive")
         processes_of(settings.process_group, settings.module, settings.hvp)
         self.formulas = formulas
@@ -93,7 +93,7 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
 
     def check_group(self, group: Group) -> None:
         """Raises where a group has a value that it must not have."""
-        if isinstance(group["lr"], str) or not 0 <= float(group["lr"]) < math.inf:
+        if is_text(group["lr"]) or not 0 <= float(group["lr"]) < math.inf:
             raise ValueError(f"lr = {group['lr']!r} is not a finite number from 0 on")
         self.formulas.check_values(group)
         if isinstance(self.formulas, FirstOrder):
@@ -121,6 +121,17 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         """With what a step is computed."""
         processes = processes_of(self.process_group, self.module, self.hvp)
         return Resources(self.hvp, self.functions, processes, self.max_norm)
+
+
+def is_text(value: object) -> bool:
+    """Whether somebody wrote a number with quotes around it."""
+    return isinstance(value, str | bytes)
+
+
+def check_number(name: str, value: object) -> None:
+    """ValueError where a setting is no finite number."""
+    if is_text(value) or not isinstance(value, SupportsFloat) or not math.isfinite(float(value)):
+        raise ValueError(f"{name} = {value!r} is not a finite number")
 
 
 def _functions(formulas: Formulas, given: Mapping[str, Callable[..., Tensor] | None]) -> list[Any]:

@@ -50,6 +50,7 @@ class CentralDifference(Evaluation):
     """
 
     power = 1 / 3
+    evaluates_again = True
 
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
         """``(grad(theta + t v) - grad(theta - t v)) / 2t``, with t where rounding and truncation balance."""

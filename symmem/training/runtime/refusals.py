@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from torch import Tensor
@@ -40,6 +40,23 @@ def explained() -> Iterator[None]:
         if any(sign in words for sign in _NOT_TWICE):
             raise not_twice(words.splitlines()[0].rstrip(".")) from error
         raise
+
+
+def check_loss(loss: object, points: Sequence[Tensor]) -> None:
+    """One clear error where what a closure returned is no loss that can be differentiated, or not in the usual way."""
+    if not any(p.requires_grad for p in points):
+        raise RuntimeError("no parameter of the optimizer requires a gradient: there is nothing to train")
+    if not isinstance(loss, Tensor) or not loss.requires_grad:
+        raise RuntimeError("the closure has to return the loss with its graph")
+    if loss.numel() != 1:
+        raise RuntimeError(
+            f"the loss has to be one number, and the closure returned the shape {tuple(loss.shape)}"
+        )
+    if any(p.is_leaf and p._post_accumulate_grad_hooks for p in points):
+        raise RuntimeError(
+            "a parameter has a post-accumulate-grad hook, and without backward() no .grad is accumulated; "
+            'use hvp="central-difference" with a closure that calls backward, or remove the hook'
+        )
 
 
 def not_twice(reason: str) -> RuntimeError:

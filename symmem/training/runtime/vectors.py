@@ -13,19 +13,21 @@ Closure = Callable[[], Tensor]
 Vectors = list[Tensor | None]
 """A tensor for each parameter; None stands for zero."""
 
-BLOCK = 2**18
-"""Entries updated at a time, so that they stay in the cache."""
+BLOCK = 2**17
+"""Entries updated at a time on a CPU: they stay in the cache, and the memory of one block serves the next."""
+LARGE_BLOCK = 2**24
+"""The same elsewhere, where every operation is a launch: it bounds the memory of what stands between."""
 
 
 def blocks(*tensors: Tensor, is_entrywise: bool) -> Iterator[list[Tensor]]:
     """The tensors in blocks, where they are large and lie in memory alike; whole where a function mixes entries."""
-    size = tensors[0].numel()
-    if not is_entrywise or size <= BLOCK or not all(x.is_contiguous() for x in tensors):
+    size, most = tensors[0].numel(), BLOCK if tensors[0].device.type == "cpu" else LARGE_BLOCK
+    if not is_entrywise or size <= most or not all(x.is_contiguous() for x in tensors):
         yield list(tensors)
         return
     flat = [x.view(-1) for x in tensors]
-    for start in range(0, size, BLOCK):
-        yield [x[start : start + BLOCK] for x in flat]
+    for start in range(0, size, most):
+        yield [x[start : start + most] for x in flat]
 
 
 def accumulate(

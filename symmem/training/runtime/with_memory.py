@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .bunches import bunches, gradient_of, write
+from .bunches import bunches, gradient_of, is_part_of, separated, whole_of, write
 from .formulas import FirstOrder, Group
 from .loops import asks_for_state, closure_of
 from .noted import note_rates
-from .optimizer import GroupOptimizer, Settings
+from .optimizer import GroupOptimizer, Settings, check_number
 from .running import (
     Place,
     RunningPart,
@@ -74,14 +73,27 @@ class WithMemory(GroupOptimizer[FirstOrder]):
     def check_group(self, group: Group) -> None:
         """Fills in strength, target and every, and refuses what they cannot be."""
         super().check_group(group)
-        target = group["target"] = dict(group["target"] or {})
+        target = group["target"] = self._spread(group["target"] or {})
         if group["strength"] is None:
             group["strength"] = 1.0 if target else 0.0
-        if not math.isfinite(group["strength"]):
-            raise ValueError(f"strength = {group['strength']!r} is not a finite number")
+        check_number("strength", group["strength"])
         if not isinstance(group["every"], int) or group["every"] < 1:
             raise ValueError(f"every = {group['every']!r}: it counts steps, from 1 on")
         self._check_target(group, target)
+
+    def _spread(self, target: Mapping[str, Any]) -> dict[str, float]:
+        """A target by the names of the formulas; ``betas`` may stand for several of them."""
+        if not isinstance(target, Mapping):
+            raise TypeError(f'target = {target!r} gives no names; write target={{"beta2": 0.95}}')
+        found: dict[str, float] = {}
+        for name, value in target.items():
+            argument = next((each for each in self.formulas.arguments if each.name == name), None)
+            if argument is not None:
+                found |= zip(argument.parameters, argument.values({name: value}), strict=True)
+                continue
+            check_number(f"target: {name}", value)
+            found[name] = value
+        return found
 
     def _check_target(self, group: Group, target: Mapping[str, float]) -> None:
         formulas = self.formulas
@@ -171,17 +183,18 @@ class _Advance:
     kept: list[list[Tensor]]
     computed: list[Tensor]
     entries: list[dict[str, Any]]
-    news: list[dict[str, Any]]
+    news: list[tuple[str, Sequence[Any]]]
 
 
 def _advanced(
     part: RunningPart, bunch: Sequence[int], terms: Terms, entries: list[dict[str, Any]]
 ) -> _Advance:
     """theta - lr (Phi(m) + strength M) and the state, of a bunch; on copies for functions of a whole tensor."""
+    parameters = [part.parameters[place] for place in bunch]
     states = [_sums(part, place, entry) for place, entry in zip(bunch, entries, strict=True)]
-    kept = [[part.parameters[place] for place in bunch]]
-    kept += [[local(x) for x in each] for each in zip(*states, strict=True)]
-    theta, g, *wide = widened(joined(kept[0]), gradient_of(part, bunch), *map(joined, kept[1:]))
+    names = part.formulas.running.states
+    sums = [_Sum.of(name, column) for name, column in zip(names, zip(*states, strict=True), strict=True)]
+    theta, g, *wide = widened(joined(parameters), gradient_of(part, bunch), *(each.whole for each in sums))
     if part.formulas.is_of_tensors:
         theta, *wide = (x.clone() for x in (theta, *wide))
     at = Place(bunch, theta, g, part.functions[bunch[0]])
@@ -195,11 +208,39 @@ def _advanced(
         theta.sub_(correction, alpha=part.lr)
     if part.formulas.is_of_tensors:
         check_finite(theta)
-    names, news = part.formulas.running.states, []
-    for entry, state in zip(entries, states, strict=True):
-        step = entry["step"] if "step" in entry else torch.tensor(float(part.made))
-        news.append({**dict(zip(names, state, strict=True)), "step": step + 1})
-    return _Advance(kept, [theta, *wide], entries, news)
+    kept = [parameters, *(each.kept for each in sums)]
+    return _Advance(kept, [theta, *wide], entries, [*(each.column() for each in sums), _steps(part, entries)])
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """A running sum of a bunch of tensors, as one; ``kept`` is where its new value goes."""
+
+    name: str
+    tensors: Sequence[Tensor]
+    whole: Tensor
+    kept: list[Tensor]
+
+    @classmethod
+    def of(cls, name: str, tensors: Sequence[Tensor]) -> _Sum:
+        """The tensors of a bunch lie in one memory from their first step on; those of shards stay where they are."""
+        places = [local(x) for x in tensors]
+        whole = whole_of(places)
+        is_own = all(x is place for x, place in zip(tensors, places, strict=True))
+        return cls(name, tensors, whole, [whole] if is_own else places)
+
+    def column(self) -> tuple[str, Sequence[Any]]:
+        """Its name in the state, and what the tensors have there."""
+        stay = len(self.kept) == len(self.tensors) or is_part_of(self.whole, self.tensors)
+        return self.name, self.tensors if stay else separated(self.whole, self.tensors)
+
+
+def _steps(part: RunningPart, entries: Sequence[dict[str, Any]]) -> tuple[str, Sequence[Any]]:
+    """The numbers of updates, with this one."""
+    steps = [entry["step"] if "step" in entry else torch.tensor(float(part.made)) for entry in entries]
+    if all(isinstance(step, Tensor) for step in steps):
+        return "step", torch._foreach_add(steps, 1)
+    return "step", [step + 1 for step in steps]
 
 
 def _sums(part: RunningPart, place: int, entry: dict[str, Any]) -> list[Tensor]:
@@ -214,6 +255,7 @@ def _keep(waiting: list[_Advance]) -> None:
     for made in waiting:
         for place, x in zip(made.kept, made.computed, strict=True):
             write(place, x)
-        for entry, news in zip(made.entries, made.news, strict=True):
-            entry.update(news)
+        for name, column in made.news:
+            for entry, x in zip(made.entries, column, strict=True):
+                entry[name] = x
     waiting.clear()

@@ -1,0 +1,82 @@
+"""What a loop gets wrong is refused in one line that names it, before any parameter changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from symmem.training import WithMemory
+
+POINT = torch.tensor([0.5, -0.25], dtype=torch.float64)
+
+
+def optimizer(**settings: Any) -> tuple[torch.nn.Parameter, WithMemory]:
+    parameter = torch.nn.Parameter(POINT.clone())
+    return parameter, WithMemory("adamw-torch", [parameter], strength=-1, lr=0.1, eps=1e-3, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"target": 0.95}, 'target = 0.95 gives no names; write target={"beta2": 0.95}'),
+        ({"target": {"beta2": "0.95"}}, "target: beta2 = '0.95' is not a finite number"),
+        ({"target": {"betas": 0.95}}, "betas = 0.95: the optimizer takes 2 betas"),
+        ({"max_norm": "1"}, "max_norm = '1' is not positive"),
+        ({"weight_decay": "much"}, "weight_decay = 'much' is not a number"),
+    ],
+)
+def test_a_setting_that_is_no_number(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as refused:
+        optimizer(**settings)
+    assert str(refused.value) == words
+
+
+def test_a_strength_that_is_text() -> None:
+    with pytest.raises(ValueError, match=r"^strength = '-1' is not a finite number$"):
+        WithMemory("adamw-torch", [torch.nn.Parameter(POINT.clone())], strength="-1")  # type: ignore[arg-type]
+
+
+def test_a_loss_of_many_numbers() -> None:
+    parameter, mine = optimizer()
+    with pytest.raises(RuntimeError, match=r"one number, and the closure returned the shape \(2,\)"):
+        mine.step(lambda: parameter**4)
+    assert torch.equal(parameter, POINT)
+
+
+def test_nothing_to_train() -> None:
+    parameter, mine = optimizer()
+    parameter.requires_grad_(False)
+    with pytest.raises(RuntimeError, match="no parameter of the optimizer requires a gradient"):
+        mine.step(lambda: (parameter**4).sum())
+
+
+def test_hooks_after_backward_are_refused_or_honoured() -> None:
+    """autograd.grad accumulates no .grad, so that such a hook would be left out without a word."""
+    parameter, mine = optimizer()
+    parameter.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0))  # type: ignore[union-attr]
+    with pytest.raises(RuntimeError, match="post-accumulate-grad hook"):
+        mine.step(lambda: (parameter**4).sum())
+    assert torch.equal(parameter, POINT)
+    parameter, mine = optimizer(hvp="central-difference", weight_decay=0.0)
+    parameter.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0))  # type: ignore[union-attr]
+
+    def closure() -> torch.Tensor:
+        mine.zero_grad()
+        loss = (parameter**4).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    mine.step(closure)
+    assert torch.equal(parameter, POINT)
+
+
+def test_a_target_by_betas() -> None:
+    found = []
+    for target in ({"beta2": 0.95}, {"betas": (0.9, 0.95)}):
+        parameter, mine = optimizer(target=target)
+        for _ in range(4):
+            mine.step(lambda parameter=parameter: (parameter**4).sum())  # type: ignore[misc]
+        found.append(parameter.detach())
+    assert torch.equal(*found)

@@ -49,27 +49,32 @@ def test_nothing_to_train() -> None:
     parameter, mine = optimizer()
     parameter.requires_grad_(False)
     with pytest.raises(RuntimeError, match="no parameter of the optimizer requires a gradient"):
-        mine.step(lambda: (parameter**4).sum())
+        mine.step(lambda: parameter.pow(4).sum() + 1)
 
 
 def test_hooks_after_backward_are_refused_or_honoured() -> None:
     """autograd.grad accumulates no .grad, so that such a hook would be left out without a word."""
     parameter, mine = optimizer()
-    parameter.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0))  # type: ignore[union-attr]
+    parameter.register_post_accumulate_grad_hook(_without_gradient)
     with pytest.raises(RuntimeError, match="post-accumulate-grad hook"):
-        mine.step(lambda: (parameter**4).sum())
+        mine.step(lambda: parameter.pow(4).sum() + 1)
     assert torch.equal(parameter, POINT)
     parameter, mine = optimizer(hvp="central-difference", weight_decay=0.0)
-    parameter.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0))  # type: ignore[union-attr]
+    parameter.register_post_accumulate_grad_hook(_without_gradient)
 
     def closure() -> torch.Tensor:
         mine.zero_grad()
         loss = (parameter**4).sum()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         return loss
 
     mine.step(closure)
     assert torch.equal(parameter, POINT)
+
+
+def _without_gradient(parameter: torch.Tensor) -> None:
+    assert parameter.grad is not None
+    parameter.grad.zero_()
 
 
 def test_a_target_by_betas() -> None:

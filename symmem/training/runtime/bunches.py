@@ -33,7 +33,7 @@ def bunches(part: Part) -> list[list[int]]:
             found.append([place])
             continue
         kind = theta.device, theta.dtype, g.dtype
-        bunch, entries = growing.get(kind, ([], BLOCK))
+        bunch, entries = growing.get(kind, ([], BLOCK + 1))
         if entries + size > BLOCK:
             bunch, entries = [], 0
             found.append(bunch)

@@ -56,7 +56,7 @@ WITH_MEMORY = Helpers(
     Path(__file__).with_name("with_memory.py"),
     always=(
         *("WithMemoryState", "_WithMemory", "_with_memory_transformation", "_target"),
-        *("_probed", "_norm", "_ratio"),
+        *("_probed", "_followed", "probe_line", "_norm", "_ratio"),
     ),
 )
 EDGE = Helpers(

@@ -21,6 +21,7 @@ from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running, running_routine
 from symmem.program.scope import Scope
 from symmem.program.stable_sums import stabilised
+from symmem.targets.jax.inside import ARGUMENTS, CLAIM, LOCALS, Inside
 from symmem.targets.jax.sharpness import Edge, sharpness_function
 from symmem.targets.jax.writer import JaxWriter
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call, indented, signature
@@ -57,8 +58,7 @@ _PROBE = (
     "With U = lr Phi(m), C = lr M and S = lr (F_straight - F): update_norm |U|, correction_norm",
     "|C|, straight_norm |S|, their ratios to |U|, correction_cosine, share_outside, the share of",
     "the entries in which |C| > |U| and the expansion says nothing, and memory_time,",
-    "lr / (1 - beta) with the largest decay.",
-    '"""',
+    "lr / (1 - beta) with the largest decay. probe_line says it in one line.",
 )
 _RUN = (
     '"""The update of the optimizer with its memory, Phi(m), and what it keeps of the past.',
@@ -80,14 +80,15 @@ class OptaxFunctions:
     names: Mapping[str, str]
     """Arguments and values beside the user's names."""
     edge: Edge | None
+    inside: Inside | None
 
     @classmethod
     def of(cls, derivation: Derivation, program: Program, writer: JaxWriter) -> OptaxFunctions:
         """All that is lowered for them."""
         running = running_routine(program.optimizer)
-        names = {name: writer.scope.fresh(name) for name in ("memory", "past")}
-        edge = Edge.of(derivation)
-        return cls(derivation, program, writer, running, past_rates(derivation), names, edge)
+        names = {name: writer.scope.fresh(name) for name in ("memory", "past", *LOCALS)}
+        edge, inside = Edge.of(derivation), Inside.of(derivation, program)
+        return cls(derivation, program, writer, running, past_rates(derivation), names, edge, inside)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -97,7 +98,7 @@ class OptaxFunctions:
             routines += [each for each in (self.rated.correction, self.rated.straight) if each is not None]
             routines += [number_routine(each) for each in self.rated.after]
         found = frozenset(need for each in routines for need in each.needs)
-        return found if self.edge is None else found | self.edge.needs
+        return found.union(*(each.needs for each in (self.edge, self.inside) if each is not None))
 
     def lines(self) -> list[Lines]:
         """Every function, one after the other; the functions of the program have the first choice of names."""
@@ -146,8 +147,9 @@ class OptaxFunctions:
         """Numbers for a logger."""
         program, opaque = self.program, opaque_names(self.program)
         higher, memory = contractions(program.order), self.names["memory"]
+        more = [f"{name}=None" for name in ARGUMENTS] if self.inside else []
         head = signature(
-            "probe", ["theta", "grad", *higher, memory, *opaque, "*", "n", "lr", *defaults(program)]
+            "probe", ["theta", "grad", *higher, memory, *opaque, "*", "n", "lr", *defaults(program), *more]
         )
         settings = Group(('"n": n', *(f'"{name}": {name}' for name in program.parameters)), "{}")
         derivatives: list[Argument] = [Group((*higher, *opaque))]
@@ -158,8 +160,12 @@ class OptaxFunctions:
             *("_FORMULAS", "theta", "grad(theta)", memory),
             *(*derivatives, *functions, "lr", settings, decays),
         ]
-        body = call("return ", "_probed", arguments, room)
-        return [*head, *indented([*_PROBE, *body])]
+        if self.inside is None:
+            body = call("return ", "_probed", arguments, room)
+            return [*head, *indented([*_PROBE, '"""', *body])]
+        body = call(f"{self.names['found']} = ", "_probed", arguments, room)
+        body += self.inside.lines(program, self.writer, dict(self.names))
+        return [*head, *indented([*_PROBE, *CLAIM, '"""', *body])]
 
     @property
     def _decays(self) -> list[Expr]:

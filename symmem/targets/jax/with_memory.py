@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -191,6 +191,46 @@ def _probed(
     found["share_outside"] = outside / max(sum(u.size for u, _ in pairs), 1)
     longest = jnp.max(jnp.asarray([0.0, *decays]))
     return {**found, "memory_time": h / (1 - longest)}
+
+
+def _followed(
+    found: dict[str, Any],
+    loss: Any,
+    previous: Mapping[str, Any] | None,
+    state: Any,
+    share: Any,
+    n: Any,
+    after: Callable[[Any, Any], Any],
+) -> dict[str, Any]:
+    """The numbers with the loss, and with the modified loss after that of the step before."""
+    found = {**found, "loss": jnp.asarray(loss), "steps": jnp.asarray(n)}
+    if previous is None or "modified_loss" not in previous or state is None:
+        return {**found, "modified_loss": found["loss"]}
+    m = jax.tree.map(lambda x: (share * x).astype(x.dtype), state)
+    value = after(previous["modified_loss"], m)
+    follows = found["steps"] == jnp.asarray(previous["steps"]) + 1
+    return {**found, "modified_loss": jnp.where(follows, value, found["loss"])}
+
+
+def probe_line(found: Mapping[str, Any]) -> str:
+    """What probe found in one line, with what sharpness found where the two are joined."""
+    known = {name: float(value) for name, value in found.items()}
+    straight = ""
+    if "straight_ratio" in known:
+        straight = f", {known['straight_ratio']:.3g} on the straight line"
+    outside = known["correction_ratio"] > 1 or known["share_outside"] > 0.5
+    line = f"loss {known['loss']:.4g}: " if "loss" in known else ""
+    line += (
+        f"memory is {known['correction_ratio']:.3g} of the update by the expansion{straight}; it is "
+        f"larger than the update in {known['share_outside']:.1%} of the entries; lr/(1 - beta) = "
+        f"{known['memory_time']:.3g}; {'outside the range of the expansion' if outside else 'in range'}"
+    )
+    if "sharpness_threshold" in known:
+        value, bound = known["preconditioned_sharpness"], known["sharpness_threshold"]
+        line += f"; preconditioned sharpness {value:.4g}, unstable from {bound:.4g}"
+    if "modified_loss" in known:
+        line += f"; modified loss {known['modified_loss']:.6g}"
+    return line
 
 
 def _norm(vector: Any) -> Any:

@@ -167,7 +167,7 @@ def draw(results: dict[str, Runs], steps: dict[str, int], path: Path) -> None:
         ):
             panel.set_title(f"{TITLES[name]}: {title}", fontsize=10)
             panel.set_xlabel("step", fontsize=9)
-            panel.tick_params(labelsize=8)
+            panel.tick_params(which="both", labelsize=8)
         if name == "digits":
             for panel in row[:2]:
                 panel.set_yscale("log")

@@ -44,7 +44,7 @@ def explained() -> Iterator[None]:
 
 def check_loss(loss: object, points: Sequence[Tensor]) -> None:
     """One clear error where what a closure returned is no loss that can be differentiated, or not in the usual way."""
-    if not any(p.requires_grad for p in points):
+    if not points:
         raise RuntimeError("no parameter of the optimizer requires a gradient: there is nothing to train")
     if not isinstance(loss, Tensor) or not loss.requires_grad:
         raise RuntimeError("the closure has to return the loss with its graph")

@@ -44,12 +44,10 @@ def _like(theta: Tensor, values: Any) -> Tensor:
 
 def _written(value: Tensor, theta: Tensor, out: Tensor | None) -> Tensor:
     """The value, in ``out`` where that is given."""
-    if out is None:
-        return value
-    if out.shape != theta.shape or out.dtype != theta.dtype:
+    if out is not None and (out.shape != theta.shape or out.dtype != theta.dtype):
         raise ValueError(f"out is not like theta: {theta.dtype}, {tuple(theta.shape)}")
     with torch.no_grad():
-        return out.copy_(value)
+        return value if out is None else out.copy_(value)
 
 
 def _zeros(theta: Tensor) -> Tensor:

@@ -2,16 +2,18 @@
 
 So the gains of a memory cancel where a function has degree 0, ``polar(gamma x) = polar(x)``, or stand in front,
 ``norm(gamma x) = gamma norm(x)``, and sums over the past close (mathematics.md section 9).  Entrywise functions keep
-what they are given: their gains are seen by the field of the method's numbers.  A pass of :mod:`.passes`.
+what they are given, but for ``|c x|`` and ``sign(c x)``: their gains are seen by the field of the method's numbers.  A
+pass of :mod:`.passes`.
 """
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol
+from sympy import Abs, Add, Expr, Integer, Mul, Pow, Symbol, sign
 
 from symmem.algebra.atoms import TOTAL, is_scalar, split_scalar, terms_of
 from symmem.algebra.head import Head, Scope
 from symmem.algebra.heads import HEADS, labels_of, operands_of
+from symmem.algebra.real_functions import real_function
 from symmem.algebra.reals import real_power
 from symmem.algebra.scalars import Scalars
 
@@ -22,6 +24,8 @@ def homogeneous(expression: Expr, scalars: Scalars) -> Expr:
     ``f_jvp(c x, v) = c^(p - 1) f_jvp(x, v)``: the degree in the point is that of all operands less the linear ones.
     """
     number, function = split_scalar(expression)
+    if isinstance(function, (Abs, sign)) and not is_scalar(function):
+        return number * _without_signs(function, scalars)
     head = HEADS.of(function)
     if head is None or head.scope is not Scope.TENSOR or not head.has_point:
         return expression
@@ -36,13 +40,35 @@ def homogeneous(expression: Expr, scalars: Scalars) -> Expr:
     return Mul(number, factor, _rebuilt(function, head, (point, *operands[1:])))
 
 
+def _without_signs(function: Expr, scalars: Scalars) -> Expr:
+    """``|c x| = c |x|`` and ``sign(c x) = sign(x)`` for c > 0; for c < 0 with the other sign."""
+    size, rest, is_odd = [], [], False
+    for factor in Mul.make_args(function.args[0]):
+        if _leaves(factor, scalars):
+            size.append(factor)
+        elif _leaves(-factor, scalars):
+            size.append(-factor)
+            is_odd = not is_odd
+        else:
+            rest.append(factor)
+    if not size:
+        return function
+    if isinstance(function, Abs):
+        return scalars.tidy(Mul(*size)) * real_function(Abs, Mul(*rest))
+    return (-1 if is_odd else 1) * real_function(sign, Mul(*rest))
+
+
 def _rebuilt(function: Expr, head: Head, operands: tuple[Expr, ...]) -> Expr:
     return HEADS.applied(head, operands, labels_of(function, head))
 
 
 def homogeneous_power(base: Expr, exponent: Expr, scalars: Scalars) -> Expr:
-    """``(c x)^p = c^p x^p`` for c > 0, where x joins entries, as in ``norm(c x) = sqrt(c^2 dot(x, x))``."""
-    if isinstance(exponent, Integer) or not joins_entries(base):
+    """``(c x)^p = c^p x^p`` for c > 0, where x joins entries, as in ``norm(c x) = sqrt(c^2 dot(x, x))``, or is a size.
+
+    ``(c |x|)^q = c^q |x|^q`` is a power of x, which has a potential.
+    """
+    sizes = any(isinstance(factor, Abs) and not is_scalar(factor) for factor in Mul.make_args(base))
+    if isinstance(exponent, Integer) or not (sizes or joins_entries(base)):
         return real_power(base, exponent)
     positive, rest = split_positive(base, scalars)
     powers = [_power_of_positive(factor, exponent, scalars) for factor in Mul.make_args(positive)]

@@ -125,3 +125,16 @@ def test_what_is_said_of_the_loss_holds(seed: int) -> None:
     optimizer = declaration(seed)
     if optimizer is not None:
         check(optimizer, 1 + seed % 4 // 3)
+
+
+@pytest.mark.parametrize(
+    "phi", ["sign(m1)*sqrt(abs(m1))", "m1*abs(m1)", "sign(m1)*abs(m1)**q", "-m1*abs(-m1)"]
+)
+@pytest.mark.parametrize("factor", ["1", "1 + beta**n"])
+def test_a_power_of_a_sum_has_a_loss(phi: str, factor: str) -> None:
+    """The gain 1/(1 - beta) leaves the absolute value, whatever its factor b was."""
+    names = ("beta", "q") if "**q" in phi else ("beta",)
+    parameters = {name: PARAMETERS[name] for name in names}
+    derivation = symmem.derive(Optimizer("power", phi, [Momentum("grad", "beta", factor)], parameters))
+    assert str(derivation.modified_loss.regime) == "exact"
+    assert gap(derivation, literal_of(derivation.optimizer)) < 1e-20

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from sympy import (
+    Abs,
     Expr,
     Function,
     Max,
@@ -28,6 +29,7 @@ from sympy import (
 )
 
 import symmem
+from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.probe import Probe, Ridges
 from symmem.algebra.reals import function_of_sign
 from symmem.algebra.where import where
@@ -198,3 +200,13 @@ def test_a_parameter_that_a_condition_compares_is_not_taken_to_0() -> None:
     found = symmem.derive(declared("m1/sqrt(m1**2 + eps)", [("grad", "beta", b)], "beta = 0.5\neps = 1"))
     values = {Symbol("eps"): Rational(1), Symbol("beta"): Rational(1, 2), symmem.grad: Rational(3)}
     assert abs(float(found.limit.F.xreplace(values)) - 6 / 37**0.5) < 1e-14
+
+
+@pytest.mark.parametrize("g", [Rational(-3, 2), Rational(2)])
+@pytest.mark.parametrize("theta", [Rational(-1, 3), Rational(5)])
+def test_a_sign_of_a_product_is_that_of_its_odd_factors(g: Rational, theta: Rational) -> None:
+    """``sign(grad^2 theta) = sign(theta)``: the mask of a cautious optimizer is 1 where the past is constant."""
+    values = {GRAD: g, THETA: theta}
+    for product in (GRAD**2, GRAD**2 * THETA, -2 * GRAD * THETA**3, Abs(GRAD) * THETA, -(GRAD**4)):
+        assert function_of_sign(sign(product)).xreplace(values) == sign(product.xreplace(values))
+    assert function_of_sign(sign(GRAD**2)) == 1

@@ -8,7 +8,7 @@ import click
 
 from symmem.cli.derive import settings_of
 from symmem.cli.limits import limited
-from symmem.cli.options import FORMATS, NAME, OUTPUT, TIMEOUT, Named
+from symmem.cli.options import FORMAT, NAME, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
 
@@ -19,14 +19,7 @@ from symmem.cli.streams import deliver, style
 @click.option(
     "--set", "settings", multiple=True, metavar="PARAMETER=NUMBER", help="The value now; repeatable."
 )
-@click.option(
-    "--format",
-    "form",
-    type=Named(["text", "json"], FORMATS),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+@FORMAT
 @TIMEOUT
 @OUTPUT
 def scaling(  # noqa: PLR0917  # one argument for each option
@@ -47,6 +40,10 @@ def scaling(  # noqa: PLR0917  # one argument for each option
         told = scaling_of(load(name), batch, values)
         if form == "json":
             content = json.dumps(scaling_data(told), indent=1) + "\n"
+        elif form == "latex":
+            from symmem.documents.scaling_latex import scaling_latex
+
+            content = scaling_latex(told)
         else:
             content = scaling_text(told, style(output))
     deliver(content, output)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -16,7 +18,7 @@ from sympy import Rational, Symbol, lambdify
 import symmem
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.batch_scaling import BatchScaling, batch_scaling
+from symmem.derivation.batch_scaling import BatchScaling, ScalingRule, batch_scaling
 from symmem.derivation.stochastic import StochasticEquation, stochastic_equation
 from symmem.method.reading import method_of
 
@@ -206,3 +208,26 @@ def test_refusals(words: tuple[str, ...], told: str) -> None:
     assert done.returncode == 2
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["adamw", "heavyball", "lion"])
+def test_latex_has_the_rules_with_a_proof(name: str, tmp_path: Path) -> None:
+    """The exponents are those of the rule, and LaTeX takes it, where there is one."""
+    fragment = scaling(name, "--batch", "4", "--format", "latex").stdout
+    found = batch_scaling(symmem.derive(name).method)
+    assert isinstance(found, BatchScaling)
+    for rule in (found.plain, found.with_memory):
+        if isinstance(rule, ScalingRule):
+            power = "K" if rule.rate == 1 else f"K^{{{rule.rate}}}"
+            assert rf"h &\to {power} h" in fragment
+    assert fragment.count(r"\begin{proof}") == fragment.count(r"\end{proof}") == 1
+    assert "built-in" not in fragment
+    if shutil.which("pdflatex") is None:
+        return
+    page = tmp_path / "page.tex"
+    head = "\\documentclass{article}\n\\usepackage{amsmath,amsthm}\n\\begin{document}\n"
+    page.write_text(f"{head}{fragment}\\end{{document}}\n", encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", page.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert b"Overfull" not in done.stdout

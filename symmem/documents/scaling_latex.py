@@ -1,0 +1,86 @@
+"""The rules for a larger batch as LaTeX, with their proof: ``symmem scaling NAME --batch K --format latex``.
+
+The exponents are those of :mod:`symmem.derivation.batch_scaling`, the words of the template ``scaling.tex.jinja``.
+"""
+
+from __future__ import annotations
+
+from sympy import Rational, Symbol, latex
+
+from symmem import __version__
+from symmem.algebra.atoms import THETA
+from symmem.algebra.results import Missing
+from symmem.derivation.batch_scaling import HALF, ScalingRule
+from symmem.documents.latex_spelling import LatexSpelling
+from symmem.documents.paper.escaping import escape
+from symmem.documents.scaling import PLAIN, WITH_MEMORY, Scaling, changes, number_text
+from symmem.output.rendering import render
+
+Values = dict[str, object]
+
+
+def scaling_latex(told: Scaling) -> str:
+    """A fragment for amsmath and amsthm."""
+    pairs = ((PLAIN, told.rules.plain), (WITH_MEMORY, told.rules.with_memory))
+    rules = [_rule(title, rule, told) for title, rule in pairs]
+    return render(
+        "latex/scaling.tex.jinja",
+        {
+            "title": escape(str(told.optimizer.title)),
+            "factor": latex(told.factor),
+            "version": __version__,
+            "rules": rules,
+            "decays": any(THETA in momentum.g.free_symbols for momentum in told.optimizer.momentum),
+            "proves": any(not rule["reason"] for rule in rules),
+        },
+    )
+
+
+def _rule(title: str, rule: ScalingRule | Missing, told: Scaling) -> Values:
+    if isinstance(rule, Missing):
+        return {"title": title, "reason": escape(str(rule))}
+    found = changes(rule, told.factor, told.values)
+    if isinstance(found, Missing):
+        return {"title": title, "reason": escape(str(found))}
+    return {
+        "title": title,
+        "reason": "",
+        "rows": _rows(rule, told),
+        "needs_noise": rule.needs_noise,
+        "with_memory": bool(rule.decays),
+        "rate": _power(rule.rate),
+        "power": _power(1 - rule.rate),
+        "scale": _power(HALF - rule.rate),
+    }
+
+
+def _rows(rule: ScalingRule, told: Scaling) -> list[Values]:
+    """h, the decays, the parameters, with their numbers."""
+    spelling, factor = LatexSpelling.of(told.optimizer), told.factor
+    rows: list[Values] = [{"symbol": "h", "to": f"{_power(rule.rate)} h", "numbers": ""}]
+
+    def numbers(symbol: Symbol, after: Rational) -> str:
+        return rf"{_decimal(told.values[symbol])} \to {_decimal(after)}"
+
+    for decay in rule.decays:
+        name = spelling.latex(decay)
+        after = 1 - factor * (1 - told.values[decay])
+        rows.append({"symbol": name, "to": f"1 - K (1 - {name})", "numbers": numbers(decay, after)})
+    for symbol, power in rule.parameters:
+        name = spelling.latex(symbol)
+        after = told.values[symbol] * factor**power
+        rows.append({"symbol": name, "to": f"{_power(power)} {name}", "numbers": numbers(symbol, after)})
+    return rows
+
+
+def _power(power: Rational) -> str:
+    """K to this power; nothing for 1."""
+    if power in (0, 1):
+        return "K" if power == 1 else ""
+    return f"K^{{{power}}}"
+
+
+def _decimal(value: Rational) -> str:
+    """A number in text, its power of ten in LaTeX."""
+    digits, _, power = number_text(value).partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits

@@ -74,8 +74,10 @@ def changes(rule: ScalingRule, factor: Rational, values: Values) -> tuple[Change
     for decay in rule.decays:
         before, after = values[decay], 1 - factor * (1 - values[decay])
         if after <= 0:
-            most = number_text(1 / (1 - before))
-            words = f"{decay.name} = {number_text(before)} remembers {most} steps, so that K has to be below {most}"
+            most = _number(1 / (1 - before))
+            words = (
+                f"{decay.name} = {_number(before)} remembers {most} steps, so that K has to be below {most}"
+            )
             return Missing(Sentence.of(words))
         found.append(Change(decay.name, before, after, f"1 - {decay.name} times K"))
     found += [
@@ -91,14 +93,13 @@ def _power(power: Rational) -> str:
     return f"times K^{power}" if power.is_Integer and power > 0 else f"times K^({power})"
 
 
-def number_text(value: Expr) -> str:
-    """A rational as it is, any other number with six digits."""
+def _number(value: Expr) -> str:
     return decimal(value) if isinstance(value, Rational) else f"{float(value):.6g}"
 
 
 def scaling_text(told: Scaling, style: Style) -> str:
     """Both rules with their numbers, and what they rest on."""
-    lines = [f"{told.optimizer.title}: K = {number_text(told.factor)} times the batch, 1/K of the steps"]
+    lines = [f"{told.optimizer.title}: K = {_number(told.factor)} times the batch, 1/K of the steps"]
     for title, rule in ((PLAIN, told.rules.plain), (WITH_MEMORY, told.rules.with_memory)):
         found = rule if isinstance(rule, Missing) else changes(rule, told.factor, told.values)
         lines += ["", title]
@@ -113,8 +114,8 @@ def scaling_text(told: Scaling, style: Style) -> str:
 
 def _row(change: Change, style: Style) -> tuple[str, str, str]:
     arrow = "→" if style.unicode else "->"
-    after = number_text(change.after)
-    shown = f"times {after}" if change.before is None else f"{number_text(change.before)} {arrow} {after}"
+    after = _number(change.after)
+    shown = f"times {after}" if change.before is None else f"{_number(change.before)} {arrow} {after}"
     return change.name, shown, change.rule
 
 

@@ -5,7 +5,7 @@ The exponents are those of :mod:`symmem.derivation.batch_scaling`, the words of 
 
 from __future__ import annotations
 
-from sympy import Rational, Symbol, latex
+from sympy import Expr, Rational, Symbol, latex
 
 from symmem import __version__
 from symmem.algebra.atoms import THETA
@@ -13,7 +13,8 @@ from symmem.algebra.results import Missing
 from symmem.derivation.batch_scaling import HALF, ScalingRule
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.paper.escaping import escape
-from symmem.documents.scaling import PLAIN, WITH_MEMORY, Scaling, changes, number_text
+from symmem.documents.scaling import PLAIN, WITH_MEMORY, Scaling, changes
+from symmem.notation.decimals import number_formula
 from symmem.output.rendering import render
 
 Values = dict[str, object]
@@ -59,8 +60,11 @@ def _rows(rule: ScalingRule, told: Scaling) -> list[Values]:
     spelling, factor = LatexSpelling.of(told.optimizer), told.factor
     rows: list[Values] = [{"symbol": "h", "to": f"{_power(rule.rate)} h", "numbers": ""}]
 
-    def numbers(symbol: Symbol, after: Rational) -> str:
-        return rf"{_decimal(told.values[symbol])} \to {_decimal(after)}"
+    def numbers(symbol: Symbol, after: Expr) -> str:
+        written = (
+            number_formula(x if isinstance(x, Rational) else float(x)) for x in (told.values[symbol], after)
+        )
+        return r" \to ".join(spelling.latex(each) for each in written)
 
     for decay in rule.decays:
         name = spelling.latex(decay)
@@ -78,9 +82,3 @@ def _power(power: Rational) -> str:
     if power in (0, 1):
         return "K" if power == 1 else ""
     return f"K^{{{power}}}"
-
-
-def _decimal(value: Rational) -> str:
-    """A number in text, its power of ten in LaTeX."""
-    digits, _, power = number_text(value).partition("e")
-    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits

@@ -116,6 +116,51 @@ def _against_copy(dtype: type) -> Row:
     return Row(f"kernel: step, {dtype.__name__}", found["kernel"], found["copy"], Target(1.15), "a copy loop")
 
 
+def _update(dtype: type) -> Action:
+    """AdamW with its memory, in one pass."""
+    v = _vectors(dtype)
+    memory = _kernels().initial_memory(v["out"])
+    return partial(_kernels().update, v["out"], v["grad"], memory, n=3, lr=0.0)
+
+
+def _fused(dtype: type) -> Action:
+    import torch
+
+    v = _vectors(dtype)
+    theta = torch.nn.Parameter(torch.from_numpy(v["out"]))
+    theta.grad = torch.from_numpy(v["grad"])
+    return torch.optim.AdamW([theta], lr=0.0, fused=True).step
+
+
+def _against_moments(dtype: type) -> Row:
+    loop = _loop("moments", dtype, "out", "grad", "theta", "hv")
+    found = medians({"kernel": _update(dtype), "loop": loop}, rounds=20)
+    note = "a loop with the same traffic"
+    return Row(f"kernel: update, {dtype.__name__}", found["kernel"], found["loop"], Target(1.15), note)
+
+
+def _ahead_of_fused(dtype: type) -> Row:
+    found = medians({"kernel": _update(dtype), "peer": _fused(dtype)}, rounds=20)
+    note = "torch's fused AdamW"
+    return Row(f"kernel: update, {dtype.__name__}", found["kernel"], found["peer"], Target(1.0), note)
+
+
+def update_float64() -> Row:
+    return _against_moments(np.float64)
+
+
+def update_float32() -> Row:
+    return _against_moments(np.float32)
+
+
+def update_ahead_of_torch_float64() -> Row:
+    return _ahead_of_fused(np.float64)
+
+
+def update_ahead_of_torch_float32() -> Row:
+    return _ahead_of_fused(np.float32)
+
+
 def correction_float64() -> Row:
     return _against_triads(np.float64)
 
@@ -230,6 +275,10 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     correction_float32,
     step_float64,
     step_float32,
+    update_float64,
+    update_float32,
+    update_ahead_of_torch_float64,
+    update_ahead_of_torch_float32,
     ahead_of_numba_float64,
     ahead_of_numba_float32,
     ahead_of_numexpr_float64,

@@ -61,6 +61,19 @@ def correction_from_products(derivation: Derivation) -> tuple[Expr, tuple[Symbol
     return given if isinstance(given, Missing) else (correction.xreplace(given), tuple(given.values()))
 
 
+def straight_from_products(derivation: Derivation) -> tuple[Expr, tuple[Symbol, ...]] | Missing:
+    """``F_straight - F`` at step n in terms of the same products, and their symbols."""
+    (update, correction), straight = formulas(derivation)[0], straight_formulas(derivation)[0]
+    for each in (update, correction, straight):
+        if isinstance(each, Missing):
+            return each
+    assert isinstance(update, Expr)
+    assert isinstance(correction, Expr)
+    assert isinstance(straight, Expr)
+    given = _given(correction, straight)
+    return given if isinstance(given, Missing) else (straight.xreplace(given) - update, tuple(given.values()))
+
+
 def _given(correction: Expr, straight: Expr | Missing) -> dict[Expr, Symbol] | Missing:
     """The symbol of every product with the Hessian; those that the straight line alone has come last."""
     contractions = _contractions(correction)

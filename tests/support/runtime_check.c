@@ -15,6 +15,7 @@ enum {
 };
 
 #define SYMMEM_VECTORS 2
+#define SYMMEM_WRITTEN 2
 #define SYMMEM_NUMBERS 1
 #define SYMMEM_PLAIN 1
 #define SYMMEM_MOST_NODES 1
@@ -35,6 +36,10 @@ enum {
 #include "type_f32.h"
 
 #include "loops.h"
+
+#include "half_bits.h"
+
+#include "half.h"
 
 #include "passes.h"
 
@@ -69,8 +74,9 @@ static symmem_wide ratio_extended(const double *numbers, const symmem_wide *vect
     return symmem_div(symmem_mul(symmem_of(numbers[0]), vectors[0]), symmem_sqrtw(vectors[1]));
 }
 
-SYMMEM_RUNNERS(ratio, f64, 2, SYMMEM_LANES_f64, 1)
-SYMMEM_RUNNERS(ratio, f32, 2, SYMMEM_LANES_f32, 1)
+static symmem_formula *const ratio_formulas[] = {ratio_extended};
+SYMMEM_RUNNERS(ratio, f64, 2, 1, SYMMEM_LANES_f64, 1)
+SYMMEM_RUNNERS(ratio, f32, 2, 1, SYMMEM_LANES_f32, 1)
 
 static bool is_near(double value, double exact, double error)
 {
@@ -138,7 +144,7 @@ static void check_limits(void)
         }                                                                                                   \
         x[33] = (type)INFINITY, y[20011] = (type)NAN;                                                       \
         const type *const vectors[] = {x, y};                                                               \
-        launch_##suffix(runner, runner, exact, exact, &number, 1, vectors, 2, out, 39999);                                 \
+        launch_##suffix(runner, runner, exact, exact, &number, 1, vectors, 2, (type *const[]){out}, 1, 39999);              \
         for (size_t i = 0; i < 39999; ++i) {                                                                \
             const double truth = number * (double)x[i] / sqrt((double)y[i]);                                   \
             EXPECT(i == 33 ? isinf(out[i]) : i == 20011 ? isnan(out[i]) : is_near(out[i], truth, error));   \
@@ -149,20 +155,107 @@ static void check_limits(void)
 CHECK_LOOPS(double, f64, 0x1p-50)
 CHECK_LOOPS(float, f32, 0x1p-21)
 
+/* Half precision of IEEE 754 by its definition. */
+static double value_of_f16(uint16_t half)
+{
+    const int exponent = half >> 10 & 31, part = half & 1023;
+    const double size = exponent == 0 ? ldexp(part, -24) : ldexp(1024 + part, exponent - 25);
+    const double value = exponent < 31 ? size : part == 0 ? INFINITY : NAN;
+    return half & 0x8000 ? -value : value;
+}
+
+/* Every half by itself, and between it and the next one: the middle goes to the even one, all else to the nearer. */
+static void check_halves(void)
+{
+    static uint16_t halves[65536], back[65536];
+    static float wide[65536];
+    for (uint32_t bits = 0; bits < 65536; ++bits) {
+        const uint16_t half = (uint16_t)bits;
+        const double exact = value_of_f16(half);
+        const float brain = from_bf16(half);
+        halves[bits] = half;
+        EXPECT(isnan(exact) ? isnan(from_f16(half)) : from_f16(half) == exact);
+        EXPECT(isnan(exact) ? isnan(from_f16(to_f16(from_f16(half)))) : to_f16(from_f16(half)) == half);
+        EXPECT(isnan(brain) ? isnan(from_bf16(to_bf16(brain))) : to_bf16(brain) == half);
+        if ((bits & 0x7fff) < 0x7c00) {
+            const double beyond = bits & 0x8000 ? -65536 : 65536;
+            const double next = isinf(value_of_f16((uint16_t)(half + 1))) ? beyond : value_of_f16((uint16_t)(half + 1));
+            const float middle = (float)((exact + next) / 2);
+            const uint16_t even = (uint16_t)(half + (half & 1));
+            EXPECT(to_f16(middle) == even && to_f16(nextafterf(middle, (float)exact)) == half);
+            EXPECT(to_f16(nextafterf(middle, (float)(2 * next))) == (uint16_t)(half + 1));
+        }
+        if ((bits & 0x7fff) < 0x7f80) {
+            const uint32_t middle = bits << 16 | 0x8000;
+            EXPECT(to_bf16(float_of(middle)) == (uint16_t)(half + (half & 1)));
+            EXPECT(to_bf16(float_of(middle - 1)) == half && to_bf16(float_of(middle + 1)) == (uint16_t)(half + 1));
+        }
+    }
+    widen_f16(wide, halves, 65536);
+    narrow_f16(back, wide, 65536);
+    for (size_t i = 0; i < 65536; ++i) {
+        EXPECT(isnan(wide[i]) ? isnan(from_f16(back[i])) : back[i] == halves[i]);
+    }
+}
+
+#if SYMMEM_HAS_WIDE
+SYMMEM_F16C static SYMMEM_APART void check_wide_halves(void)
+{
+    static uint16_t halves[65539], back[65539];
+    static float wide[65539];
+    for (size_t i = 0; i < 65539; ++i) {
+        halves[i] = (uint16_t)i;
+    }
+    widen_f16_wide(wide, halves, 65539);
+    for (size_t i = 0; i < 65539; ++i) {
+        EXPECT(isnan(wide[i]) ? isnan(from_f16(halves[i])) : wide[i] == from_f16(halves[i]));
+        wide[i] *= 1 + (float)(i % 9) * 0x1p-13f;
+    }
+    narrow_f16_wide(back, wide, 65539);
+    for (size_t i = 0; i < 65539; ++i) {
+        EXPECT(isnan(wide[i]) ? isnan(from_f16(back[i])) : back[i] == to_f16(wide[i]));
+    }
+}
+#endif
+
+/* The pass over halves, of every length about a piece: as in float, then rounded. */
+static void check_half_loops(void)
+{
+    static uint16_t x[40000], y[40000], out[40000];
+    const double number = 3;
+    for (size_t i = 0; i < 40000; ++i) {
+        x[i] = to_bf16((float)(i % 101) - 50);
+        y[i] = to_f16((float)(i % 7 + 1));
+    }
+    for (size_t count = 1; count < 40000; count += count < 1100 ? 173 : 38000) {
+        const struct symmem_input vectors[] = {{x, SYMMEM_BF16}, {y, SYMMEM_F16}};
+        const struct symmem_output outs[] = {{out, SYMMEM_F16}};
+        memset(out, 0, sizeof out);
+        launch_half(ratio_base_f32, ratio_wide_f32, ratio_base_f64, ratio_wide_f64, &number, 1, vectors, 2, outs, 1, count);
+        for (size_t i = 0; i < 40000; ++i) {
+            const double truth = i < count ? number * from_bf16(x[i]) / sqrt(from_f16(y[i])) : 0;
+            EXPECT(fabs(from_f16(out[i]) - truth) <= fabs(truth) * (0x1p-11 + 0x1p-21));
+        }
+    }
+}
+
 static void check_arguments(void)
 {
     double room[40];
-    const struct symmem_stack good[] = {{room, 1}, {room + 8, 1}, {room + 16, 2}};
-    const struct symmem_stack missing[] = {{room, 1}, {NULL, 1}, {NULL, 0}};
-    const struct symmem_stack crooked[] = {{room, 1}, {(char *)room + 1, 1}, {NULL, 0}};
-    const struct symmem_stack apart = {room + 32, 1}, same = {room, 1}, shifted = {room + 1, 1};
-    const struct symmem_stack stacked = {room + 16, 1}, nowhere = {NULL, 1}, uneven = {(char *)room + 4, 1};
-    EXPECT(checked(good, apart, 8, 8) == SYMMEM_OK && checked(good, same, 8, 8) == SYMMEM_OK);
-    EXPECT(checked(good, shifted, 8, 8) == SYMMEM_OVERLAP && checked(good, stacked, 8, 8) == SYMMEM_OVERLAP);
-    EXPECT(checked(missing, apart, 8, 8) == SYMMEM_NULL_POINTER && checked(missing, apart, 0, 8) == SYMMEM_OK);
-    EXPECT(checked(good, nowhere, 8, 8) == SYMMEM_NULL_POINTER && checked(good, uneven, 8, 8) == SYMMEM_MISALIGNED);
-    EXPECT(checked(crooked, apart, 8, 8) == SYMMEM_MISALIGNED);
-    EXPECT(checked(good, apart, SIZE_MAX / 16, 8) == SYMMEM_OUT_OF_RANGE);
+    const struct symmem_stack good[] = {{room, 1, 8, false}, {room + 8, 1, 8, false}, {room + 16, 2, 8, false}};
+#define CALL(...) checked((const struct symmem_stack[]){good[0], good[1], good[2], __VA_ARGS__}, 4, 8)
+    EXPECT(CALL({room + 32, 1, 8, true}) == SYMMEM_OK && CALL({room, 1, 8, true}) == SYMMEM_OK);
+    EXPECT(CALL({room + 1, 1, 8, true}) == SYMMEM_OVERLAP && CALL({room + 16, 1, 8, true}) == SYMMEM_OVERLAP);
+    EXPECT(CALL({room + 1, 1, 8, false}) == SYMMEM_OK); /* what is read may overlap */
+    EXPECT(CALL({NULL, 1, 8, true}) == SYMMEM_NULL_POINTER && CALL({NULL, 1, 8, false}) == SYMMEM_NULL_POINTER);
+    EXPECT(CALL({NULL, 0, 8, true}) == SYMMEM_OK);
+    EXPECT(CALL({(char *)room + 4, 1, 8, true}) == SYMMEM_MISALIGNED);
+    EXPECT(CALL({(char *)room + 260, 1, 4, true}) == SYMMEM_OK); /* of a smaller type */
+    const struct symmem_stack twice[] = {{room, 1, 8, true}, {room, 1, 8, true}};
+    EXPECT(checked(twice, 2, 8) == SYMMEM_OVERLAP && checked(twice, 2, 0) == SYMMEM_OK);
+    const struct symmem_stack short_and_long[] = {{room, 1, 2, true}, {(char *)room + 16, 2, 4, true}};
+    EXPECT(checked(short_and_long, 2, 8) == SYMMEM_OK && checked(short_and_long, 2, 9) == SYMMEM_OVERLAP);
+    EXPECT(checked(good, 3, SIZE_MAX / 16) == SYMMEM_OUT_OF_RANGE);
     EXPECT(strcmp(message(SYMMEM_OUT_OF_RANGE, "eps", "limit"), "eps") == 0);
     EXPECT(strcmp(message(SYMMEM_UNAVAILABLE, "eps", "limit"), "limit") == 0);
     EXPECT(strcmp(message(-1, "eps", "limit"), "an unknown status") == 0);
@@ -182,6 +275,13 @@ int main(void)
         check_loops_f32(ratio_wide_f32, ratio_wide_f64, 2, 1);
         check_loops_f32(ratio_wide_f32, ratio_wide_f64, 0x1p-140, 0x1p115f);
     }
+    check_halves();
+    check_half_loops();
+#if SYMMEM_HAS_WIDE
+    if (has_f16c()) {
+        check_wide_halves();
+    }
+#endif
     check_arguments();
     printf("%d failures\n", failures);
     return failures != 0;

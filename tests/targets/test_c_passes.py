@@ -33,6 +33,7 @@ from symmem.program.decay_functions import Complete, Shortfall, Whole
 from symmem.program.lowering import vector_routine
 from symmem.program.products import lower_products, product_symbol
 from symmem.program.statements import Apply, Assign, Internal, Loop, Statement
+from symmem.program.updates import updates
 from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import wrapped
 from symmem.targets.c.launches import FORMS, Parts, directions, products
@@ -201,16 +202,16 @@ def test_roots_of_a_run_are_taken_at_once_in_double_alone() -> None:
 def test_launches() -> None:
     """AdamW needs one product in both forms; its loops are shared, its numbers are not."""
     program = lower_products(probe.derivation("adamw", 1))
-    parts = Parts(program, fields_of(program.parameters))
+    parts = Parts(program, updates(probe.derivation("adamw", 1)), fields_of(program.parameters))
     assert [products(program, form) for form in FORMS.values()] == [1, 1]
     limit, finite = parts.launches("step", "limit"), parts.launches("step", "finite")
     assert not isinstance(limit, Missing)
     assert not isinstance(finite, Missing)
     assert limit[0].same_loop(finite[0])
     assert (limit[0].numbers, finite[0].numbers) == ("step_limit_numbers", "step_finite_numbers")
-    assert (limit[0].vectors, limit[0].out) == (("theta", "grad", "hv"), "theta")
+    assert (limit[0].vectors, limit[0].outs) == (("theta", "grad", "hv"), ("theta",))
     assert list(parts.passes.values()) == ["step"]
-    assert parts.launches("direction", "limit")[0].out == "out"
+    assert parts.launches("direction", "limit")[0].outs == ("out",)
 
 
 def test_arguments_are_broken_behind_commas() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from symmem.targets.c.runtime.kernels import Kernels, array, pointer
+from symmem.targets.c.runtime.calls import CheckedCall, address, array, pointer
+from symmem.targets.c.runtime.kernels import Kernels
 from symmem.targets.c.runtime.operators import torch_operators
 
 REAL = {"f32": ctypes.c_float, "f64": ctypes.c_double}
@@ -20,7 +21,7 @@ class Imitated(Kernels):
     """Two directions, 2g and theta + g; correction = lr (theta + w hv_1 - hv_2); step = theta - lr g - correction."""
 
     def __init__(self) -> None:
-        super().__init__("imitated", "symmem_imitated", "nowhere", ["w"], __file__)
+        super().__init__("imitated", "symmem_imitated", "nowhere", ["w"], __file__, checked=CheckedCall)
         self.calls: list[str] = []
 
     def symbol(self, name: str) -> Any:
@@ -55,8 +56,9 @@ class Imitated(Kernels):
         return 0
 
 
-def view(address: int, count: int, kind: Any) -> np.ndarray:
-    return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,))
+def view(place: Any, count: int, kind: Any) -> np.ndarray:
+    at = place if isinstance(place, int) else ctypes.addressof(place)
+    return np.ctypeslib.as_array(ctypes.cast(at, ctypes.POINTER(kind)), (count,))
 
 
 THETA, G = np.array([1.0, -2.0, 3.0]), np.array([0.5, 0.25, -1.0])
@@ -112,7 +114,7 @@ def test_results_are_written_where_the_caller_says() -> None:
     [
         (ValueError, "steps count from 0", THETA, -1, W),
         (ValueError, "status 3", THETA, 0, -1.0),
-        (TypeError, "float16", THETA.astype(np.float16), 0, W),
+        (TypeError, "longdouble|float128", THETA.astype(np.longdouble), 0, W),
         (ValueError, "returned", np.ones(4), 0, W),
     ],
 )
@@ -123,11 +125,11 @@ def test_what_is_wrong_is_said(error: type, words: str, theta: np.ndarray, n: in
 
 def test_places() -> None:
     room = np.arange(6.0)
-    assert pointer(room[1:]) == pointer(room) + 8
+    assert address(room[1:]) == address(room) + 8 == ctypes.addressof(pointer(room[1:]))
     frozen = np.frombuffer(bytes(16))
     assert pointer(frozen[1:]) == pointer(frozen) + 8
     tensor = torch.arange(3.0)
-    assert pointer(array(tensor)) == pointer(tensor)
+    assert address(array(tensor)) == address(tensor) == pointer(tensor)
 
 
 def test_operators() -> None:

@@ -148,15 +148,18 @@ def test_the_layout(tmp_path: Path) -> None:
         "python/_symmem_gd.py",
         "python/_symmem_heavyball.py",
         "python/_kernels_by_ctypes.py",
+        "python/_kernels_checked.py",
+        "python/_kernels_at_once.py",
         "python/_kernels_in_torch.py",
     }
     names = run("nm", "-D", "--defined-only", "lib/libsymmem_kernels.so", folder=tmp_path / "kernels")
     exported = {line.split()[-1] for line in names.splitlines()}
     public = ("memoryless", "direction", "correction", "step", "straight")
-    asked = {f"symmem_gd_{name}_{suffix}" for name in public for suffix in ("f32", "f64")}
+    public += ("update", "corrected_update", "straight_update")
+    asked = {f"symmem_gd_{name}_{suffix}" for name in public for suffix in ("f32", "f64", "bf16", "f16")}
     asked |= {
         f"symmem_gd_{name}"
-        for name in ("params_init", "params_size", "name", "version", "message", "directions")
+        for name in ("params_init", "params_size", "name", "version", "message", "directions", "memories")
     }
     assert {name for name in exported if name.startswith("symmem_gd")} == asked
     assert all(name.startswith("symmem_") for name in exported)

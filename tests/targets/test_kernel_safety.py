@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from compiled import built, module
+from compiled import KERNELS, built, module
 
 RATE = 0.01
 
@@ -115,3 +116,66 @@ def test_the_child_of_a_fork_works(shared_folder: Path, name: str, library: tupl
         check=False, capture_output=True, text=True, timeout=60, env={"OMP_NUM_THREADS": "2"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def odd_calls() -> dict[str, tuple[str, list[object], object]]:
+    """A function, its vectors theta, g, hv (or memory), and ``out``: as a careless program may give them."""
+    room, g, hv = np.linspace(1, 2, 8), np.linspace(-1, 1, 4), np.ones((1, 4))
+    theta, fixed = room[:4], np.ones(4)
+    fixed.flags.writeable = False
+    memory = np.zeros((2, 4))
+    return {
+        "plain": ("correction_from", [theta, g, hv], None),
+        "into another": ("correction_from", [theta, g, hv], np.empty(4)),
+        "in place": ("step_from", [theta.copy(), g, hv], "theta"),
+        "a step into another": ("step_from", [theta, g, hv], np.empty(4)),
+        "onto the gradient": ("step_from", [theta, g, hv], g),
+        "overlap": ("correction_from", [theta, g, hv], room[1:5]),
+        "overlap of a step": ("step_from", [theta, g, hv], room[2:6]),
+        "read-only inputs": ("straight_from", [fixed, fixed, hv], None),
+        "read-only out": ("straight_from", [theta, g, hv], fixed),
+        "strided": ("step_from", [room[::2], g[::-1], hv], None),
+        "strided out": ("step_from", [theta, g, hv], np.empty(8)[::2]),
+        "float32 beside float64": ("correction_from", [theta, g.astype(np.float32), hv], None),
+        "out of another type": ("correction_from", [theta, g, hv], np.empty(4, np.float32)),
+        "a list": ("correction_from", [list(theta), list(g), [list(g)]], None),
+        "another length": ("correction_from", [theta, g[:3], hv], None),
+        "too many products": ("correction_from", [theta, g, np.ones((2, 4))], None),
+        "out is bytes": ("correction_from", [theta, g, hv], bytearray(32)),
+        "no entries": ("step_from", [np.empty(0), np.empty(0), np.empty((1, 0))], None),
+        "one number": ("correction_from", [np.array(1.0), np.array(2.0), np.array([3.0])], None),
+        "not aligned": ("step_from", [np.frombuffer(bytearray(33), np.uint8)[1:].view(float), g, hv], None),
+        "complex": ("correction_from", [theta + 1j, g, hv], None),
+        "memory": ("update", [theta.copy(), g, memory], None),
+        "memory in float32": ("update", [theta.copy(), g, memory.astype(np.float32)], None),
+        "memory too short": ("update", [theta.copy(), g, memory[:1]], None),
+        "memory is theta": ("update", [memory[0], g, memory], None),
+    }
+
+
+@pytest.mark.parametrize("case", odd_calls())
+def test_a_call_at_once_is_as_a_checked_one(shared_folder: Path, case: str) -> None:
+    """Where settings are known, whole arrays go to the library without a look: the same values, the same refusals."""
+    found, outcomes = module(built(shared_folder, KERNELS, "quick"), "adamw"), []
+    for known in (False, True):
+        name, vectors, out = odd_calls()[case]
+        found._kernels.known_settings.clear()
+        if known:
+            found._kernels.call(np.ones(1), 3, 0.9, 0.999, 1e-8, 0.01)
+        more = {} if name == "update" else {"out": vectors[0] if isinstance(out, str) else out}
+        try:
+            value = getattr(found, name)(*vectors, n=3, lr=RATE, **more)
+        except (TypeError, ValueError) as error:
+            outcomes.append((type(error), str(error)))
+        else:
+            outcomes.append((value.dtype, value.tobytes(), *(np.asarray(each).tobytes() for each in vectors)))
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("lr", [float("nan"), float("inf"), None, "fast", 1j])
+def test_a_rate_that_is_no_number(shared_folder: Path, lr: object) -> None:
+    found, theta = module(built(shared_folder, KERNELS, "quick"), "adamw"), np.ones(3)
+    for _ in range(2):
+        with pytest.raises((ValueError, TypeError, ctypes.ArgumentError)):
+            found.step_from(theta, np.ones(3), np.ones((1, 3)), lr=lr, out=theta)
+    assert (theta == 1).all()

@@ -24,7 +24,9 @@ from symmem import Momentum, Optimizer
 from symmem.targets.c.build import build
 from symmem.targets.registry import TARGETS
 
-OWN = {"direction", "correction_from", "step_from", "straight_from", "version", "torch_operators"}
+OWN = {"direction", "correction_from", "step_from", "straight_from", "version", "torch_operators"} | {
+    *("initial_memory", "update", "corrected_update", "straight_update")
+}
 """What the module of a library has beyond the other."""
 MATRIX = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.25], [0.0, -0.25, 1.5]])
 THETA = np.array([0.75, -1.25, 0.5])

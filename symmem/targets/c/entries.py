@@ -56,15 +56,37 @@ class PassWriter:
         lines = [
             f"const {kind} {self._name(number)} = {cast}numbers[{k}];{_remark(number)}"
             for k, number in enumerate(work.numbers)
+            if number in work.used
         ]
-        lines += [self._opened(k, vector) for k, vector in enumerate(work.vectors)]
+        lines += [self._opened(k, vector) for k, vector in enumerate(work.vectors) if vector in work.used]
+        if not work.inside:  # an input, as it is
+            return [*lines, f"return {self._name(*work.written)};"]
         lines += self._block(work.inside[:-1])
         if self.stored is None:
             return [*lines, *self._function(work.output.function, Place("return "))]
         written = self.written or self.stored
         narrowed = Place(f"result[i] = ({written})(", ");")
         place = Place("result[i] = ") if written == self.precision.type else narrowed
-        return [*lines, *self._apply(work.output, place)]
+        return [*lines, *self._apply(work.output, place), *self._copied()]
+
+    @cached_property
+    def _rows_of_result(self) -> dict[Symbol, str]:
+        """Statements' results that are computed where they are handed over, in rows behind that of the result."""
+        if self.stored != self.precision.type:
+            return {}
+        made = {each.result for each in self.work.inside[:-1]}
+        places = enumerate(self.work.written, start=1)
+        return {each: f"result + {k} * SYMMEM_ROW" for k, each in reversed([*places]) if each in made}
+
+    def _copied(self) -> list[str]:
+        """Inputs that are handed over as they are, and results of another type."""
+        lines: list[str] = []
+        for k, vector in enumerate(self.work.written, start=1):
+            place = f"result + {k} * SYMMEM_ROW"
+            if self._rows_of_result.get(vector) != place:
+                cast = "" if self.stored == self.precision.type else f"({self.stored})"
+                lines += self._each([f"({place})[i] = {cast}{self._at(vector)};"])
+        return lines
 
     @cached_property
     def _scope(self) -> Scope:
@@ -88,6 +110,8 @@ class PassWriter:
 
     def _declared(self, vector: Symbol) -> str:
         kind = self.precision.type
+        if vector in self._rows_of_result:
+            return f"{kind} *const {self._array(vector)} = {self._rows_of_result[vector]};"
         run = f"{kind} {self._array(vector)}[SYMMEM_LONG_LANES];"
         return f"{kind} {self._name(vector)};" if self.stored is None else run
 

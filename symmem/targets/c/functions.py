@@ -6,57 +6,130 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem.algebra.results import Missing
-from symmem.targets.c.launches import FROM_PRODUCTS, Launch, Parts
+from symmem.program.updates import UPDATES
+from symmem.targets.c.launches import FROM_PRODUCTS, IN_PLACE, ROLES, Launch, Parts
 from symmem.targets.c.numbers import INDENT, WIDTH, indented
 
 SUFFIXES = {"double": "f64", "float": "f32"}
-"""The types of the vectors, and how the functions on them end."""
+"""The types that are computed in, and how the functions on vectors of them end."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How vectors are stored: the end of the functions' names, the type of an entry, and that of the memory's.
+
+    ``computed`` is the type that they are computed in.
+    """
+
+    suffix: str
+    entry: str
+    computed: str
+    remark: str = ""
+
+    @property
+    def is_half(self) -> bool:
+        """Whether entries are widened before they are computed with."""
+        return self.entry != self.computed
+
+
+STORAGES = (
+    Storage("f64", "double", "double"),
+    Storage("f32", "float", "float"),
+    Storage("bf16", "uint16_t", "float", "bfloat16 by its bits, computed in float"),
+    Storage("f16", "uint16_t", "float", "IEEE half precision by its bits, computed in float"),
+)
+
+
+CLAIMS = {
+    "memoryless": "F: the update on a constant history.",
+    "direction": "The vectors whose products with the Hessian the other functions need.",
+    "correction": "M = lr F_1: what memory adds to the update. `out` may be one of the inputs.",
+    "step": "theta <- theta - lr (F + M), in place and in one pass.",
+    "straight": "The update on a straight-line history: the step is theta - lr * straight. `out` may be an input.",
+    "update": "A step n >= 0 of the optimizer with its memory: theta and memory change in place, in one pass.",
+    "corrected_update": "The same step with strength * M in it: -1 takes the effect of memory away.",
+    "straight_update": "The same step with strength * (straight - F) in it: bounded where M is not.",
+}
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the interface in one type, for the template."""
+    """A function of the interface for one storage, for the template."""
 
     name: str
+    claim: str
     arguments: str
-    checks_rate: bool
-    checked: str
+    finite: list[str]
+    stacks: list[str]
     has_numbers: bool
     has_sums: bool
     body: list[str]
 
 
-def interface_function(role: str, kind: str, prefix: str, parts: Parts) -> Function:
-    """One of memoryless, direction, correction, step and straight, over vectors of one type."""
-    limit, finite = parts.launches(role, "limit"), parts.launches(role, "finite")
-    takes_products = role in FROM_PRODUCTS
-    name = f"{prefix}_{role}_{SUFFIXES[kind]}"
-    asked = f"{prefix}_directions(n)"
-    hv, products = ("hv", asked) if takes_products else ("NULL", "0")
-    out, written = "theta" if role == "step" else "out", asked if role == "direction" else "1"
-    given = f"params, symmem_step(n), {'lr' if takes_products else '0'}, {'totals, ' if parts.has_sums else ''}numbers"
-    checked = ["params", "theta", "grad", hv, products, out, written, "count", f"sizeof *{out}"]
-    return Function(
-        name=name,
-        arguments=wrapped(_arguments(role, kind, prefix), WIDTH - len(f"int {name}()"), INDENT),
-        checks_rate=takes_products,
-        checked=wrapped(checked, WIDTH - len("    const int status = checked_call();"), INDENT * 2),
-        has_numbers=bool(limit or finite),
-        has_sums=parts.has_sums and bool(limit or finite),
-        body=_body(limit, finite, kind, given),
+@dataclass(frozen=True)
+class Group:
+    """The functions for one storage, with a remark on it."""
+
+    suffix: str
+    remark: str
+    functions: tuple[Function, ...]
+
+
+def interface(parts: Parts, prefix: str) -> tuple[Group, ...]:
+    """All functions on a step."""
+    return tuple(
+        Group(
+            each.suffix, each.remark, tuple(interface_function(role, each, prefix, parts) for role in ROLES)
+        )
+        for each in STORAGES
     )
 
 
-def _arguments(role: str, kind: str, prefix: str) -> list[str]:
-    takes_products = role in FROM_PRODUCTS
+def interface_function(role: str, storage: Storage, prefix: str, parts: Parts) -> Function:
+    """One of the functions on a step, over vectors that are stored so."""
+    limit, finite = parts.launches(role, "limit"), parts.launches(role, "finite")
+    name = f"{prefix}_{role}_{storage.suffix}"
+    rate = "lr" if role in FROM_PRODUCTS or role in UPDATES else "0"
+    strength = "strength" if role in UPDATES[1:] else "0"
+    totals = "totals, " if parts.has_sums else ""
+    given = f"params, symmem_step(n), {rate}, {strength}, {totals}numbers"
+    return Function(
+        name=name,
+        claim=CLAIMS[role],
+        arguments=wrapped(_arguments(role, storage, prefix), WIDTH - len(f"int {name}()"), INDENT),
+        finite=[each for each in (rate, strength) if each != "0"],
+        stacks=_stacks(role, f"{prefix}_directions(n)", parts.kept),
+        has_numbers=bool(limit or finite),
+        has_sums=parts.has_sums and bool(limit or finite),
+        body=_body(limit, finite, storage, given),
+    )
+
+
+def _stacks(role: str, asked: str, kept: int) -> list[str]:
+    """The vectors of a call: where they start, how many there are, the size of an entry, whether they are written."""
+    in_place = role in IN_PLACE
+    found = [f"{{theta, 1, sizeof *theta, {str(in_place).lower()}}}", "{grad, 1, sizeof *grad, false}"]
+    if role in FROM_PRODUCTS:
+        found.append(f"{{hv, {asked}, sizeof *hv, false}}")
+    if role in UPDATES:
+        found.append(f"{{memory, {kept}, sizeof *memory, true}}")
+    if not in_place:
+        found.append(f"{{out, {asked if role == 'direction' else 1}, sizeof *out, true}}")
+    return found
+
+
+def _arguments(role: str, storage: Storage, prefix: str) -> list[str]:
+    kind, has_memory = storage.entry, role in UPDATES
     return [
-        f"{kind} *theta" if role == "step" else f"const {kind} *theta",
+        f"{kind} *theta" if role in IN_PLACE else f"const {kind} *theta",
         f"const {kind} *grad",
-        *([f"const {kind} *hv"] if takes_products else []),
-        *([] if role == "step" else [f"{kind} *out"]),
+        *([f"const {kind} *hv"] if role in FROM_PRODUCTS else []),
+        *([f"{storage.computed} *memory"] if has_memory else []),
+        *([] if role in IN_PLACE else [f"{kind} *out"]),
         "size_t count",
         "int64_t n",
-        *(["double lr"] if takes_products else []),
+        *(["double lr"] if role in FROM_PRODUCTS or has_memory else []),
+        *(["double strength"] if role in UPDATES[1:] else []),
         f"const struct {prefix}_params *params",
     ]
 
@@ -73,22 +146,22 @@ def wrapped(arguments: Sequence[str], room: int, indent: str) -> str:
 
 
 def _body(
-    limit: Sequence[Launch] | Missing, finite: Sequence[Launch] | Missing, kind: str, given: str
+    limit: Sequence[Launch] | Missing, finite: Sequence[Launch] | Missing, storage: Storage, given: str
 ) -> list[str]:
     """The body of a function of the interface, behind its checks."""
     if isinstance(limit, Missing) or isinstance(finite, Missing) or not _same_loops(limit, finite):
         return [
             "if (n < 0) {",
-            *indented(_one_form(limit, kind, given)),
+            *indented(_one_form(limit, storage, given)),
             "} else {",
-            *indented(_one_form(finite, kind, given)),
+            *indented(_one_form(finite, storage, given)),
             "}",
         ]
     lines: list[str] = []
     for first, second in zip(limit, finite, strict=True):
         same = first.numbers == second.numbers
         numbers = first.numbers if same else f"(n < 0 ? {first.numbers} : {second.numbers})"
-        lines += _launched(first, numbers, kind, given)
+        lines += _launched(first, numbers, storage, given)
     return lines
 
 
@@ -96,26 +169,41 @@ def _same_loops(limit: Sequence[Launch], finite: Sequence[Launch]) -> bool:
     return len(limit) == len(finite) and all(map(Launch.same_loop, limit, finite))
 
 
-def _one_form(launches: Sequence[Launch] | Missing, kind: str, given: str) -> list[str]:
+def _one_form(launches: Sequence[Launch] | Missing, storage: Storage, given: str) -> list[str]:
     if isinstance(launches, Missing):
         return ["return SYMMEM_UNAVAILABLE;"]
-    return [line for each in launches for line in _launched(each, each.numbers, kind, given)]
+    return [line for each in launches for line in _launched(each, each.numbers, storage, given)]
 
 
-def _launched(launch: Launch, numbers: str, kind: str, given: str) -> list[str]:
-    suffix = SUFFIXES[kind]
-    pointers = f"(const {kind} *const[]){{{', '.join(launch.vectors) or 'NULL'}}}"
+def _launched(launch: Launch, numbers: str, storage: Storage, given: str) -> list[str]:
+    suffix = SUFFIXES[storage.computed]
     runners = f"{launch.work}_base_{suffix}, {launch.work}_wide_{suffix}"
-    lines = [f"{numbers}({given});"]
+    inputs = _vectors(launch.vectors, storage, is_output=False)
+    lines, own = [f"{numbers}({given});"], storage.suffix
     if launch.is_sum:
+        (total,) = launch.outs
         return [
             *lines,
-            f"{launch.out} = total_{suffix}({runners}, {launch.work}_extended, numbers,",
-            f"{INDENT}{pointers}, {len(launch.vectors)}, count);",
+            f"{total} = total_{own}({runners}, {launch.work}_extended, numbers,",
+            f"{INDENT}{inputs}, {len(launch.vectors)}, count);",
         ]
-    exact = f"{launch.work}_base_f64, {launch.work}_wide_f64"
+    outs = _vectors(launch.outs, storage, is_output=True)
     return [
         *lines,
-        f"launch_{suffix}({runners}, {exact},",
-        f"{INDENT}numbers, {launch.count}, {pointers}, {len(launch.vectors)}, {launch.out}, count);",
+        f"launch_{own}({runners}, {launch.work}_base_f64, {launch.work}_wide_f64, numbers, {launch.count},",
+        f"{INDENT}{inputs}, {len(launch.vectors)},",
+        f"{INDENT}{outs}, {len(launch.outs)}, count);",
     ]
+
+
+def _vectors(names: Sequence[str], storage: Storage, *, is_output: bool) -> str:
+    """An array of the vectors; half precision says of each how it is stored, as memory is kept in float."""
+    if storage.is_half:
+        kind = f"const struct symmem_{'output' if is_output else 'input'}[]"
+        formats = {True: "SYMMEM_FLOAT", False: f"SYMMEM_{storage.suffix.upper()}"}
+        found = [f"{{{name}, {formats[name.startswith('memory')]}}}" for name in names]
+    else:
+        kind = f"{storage.entry} *const[]" if is_output else f"const {storage.entry} *const[]"
+        found = list(names)
+    start = f"({kind}){{"
+    return f"{start}{wrapped(found or ['NULL'], WIDTH - 3 * len(INDENT) - len(start), INDENT * 4)}}}"

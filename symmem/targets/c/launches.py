@@ -5,6 +5,7 @@ Sums over all entries come first, each into its place of ``totals``; then the pa
 memoryless   F                     direction    the vectors whose products with the Hessian are asked for
 correction   M, from products hv   step         theta - lr (F + M), in place
 straight     the update on the straight-line history, from products hv
+update, corrected_update, straight_update      the optimizer with its memory (:mod:`symmem.program.updates`)
 """
 
 from __future__ import annotations
@@ -17,18 +18,23 @@ from sympy import Symbol
 
 from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.ranges import Ranges
-from symmem.algebra.results import Missing
+from symmem.algebra.results import Missing, Sentence
 from symmem.program.one_tensor import SIZE
 from symmem.program.products import direction_name, product_symbol
 from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.running import Running
 from symmem.program.statements import Total
+from symmem.program.updates import UPDATES
 from symmem.targets.c.numbers import coefficients
 from symmem.targets.c.passes import Pass
 from symmem.targets.c.plans import Plan, plan_of
 
-ROLES = ("memoryless", "direction", "correction", "step", "straight")
-FROM_PRODUCTS = ("correction", "step", "straight")
-"""Those that are given products with the Hessian, and lr."""
+ROLES = ("memoryless", "direction", "correction", "step", "straight", *UPDATES)
+FROM_PRODUCTS = ("correction", "step", "straight", *UPDATES[1:])
+"""Those that are given products with the Hessian."""
+IN_PLACE = ("step", *UPDATES)
+"""Those that change theta."""
+_NO_LIMIT = Missing(Sentence.of("a step with memory has a number: give n, counted from 0"))
 Form = Callable[[Variants], Routine | Missing]
 
 
@@ -60,14 +66,14 @@ def products(program: Program, form: Form) -> int:
 class Launch:
     """A pass over vectors, as it is called: the function of its numbers, and pointers by their names in C.
 
-    ``out`` is the vector that it writes, or with ``is_sum`` the number that it adds up.
+    ``outs`` are the vectors that it writes, or with ``is_sum`` the number that it adds up.
     """
 
     numbers: str
     work: str
     count: int
     vectors: tuple[str, ...]
-    out: str
+    outs: tuple[str, ...]
     is_sum: bool = False
 
     def same_loop(self, other: Launch) -> bool:
@@ -80,6 +86,7 @@ class Parts:
     """The passes and the functions of numbers that the launches use, each written once."""
 
     program: Program
+    updates: Mapping[str, Running | Missing]
     fields: Mapping[Symbol, str]
     passes: dict[Pass, str] = field(default_factory=dict)
     sums: dict[Pass, str] = field(default_factory=dict)
@@ -101,8 +108,16 @@ class Parts:
         routines = (each for variants in self.program.routines.values() for each in variants.existing)
         return max(sum(isinstance(each, Total) for each in routine.statements) for routine in routines)
 
+    @cached_property
+    def kept(self) -> int:
+        """How many vectors of memory the optimizer has; 0 also where it has no single pass."""
+        plain = self.updates["update"]
+        return 0 if isinstance(plain, Missing) else len(plain.before)
+
     def launches(self, role: str, form: str) -> tuple[Launch, ...] | Missing:
         """What a function of the interface launches in one form."""
+        if role in UPDATES:
+            return self._update(role, form)
         chosen, program = FORMS[form], self.program
         first = chosen(program["memoryless"])
         if isinstance(first, Missing):
@@ -111,34 +126,60 @@ class Parts:
         if role != "direction" and isinstance(missing := chosen(program[role]), Missing):
             return missing
         routines = [routine for routine in map(chosen, wanted) if isinstance(routine, Routine)]
-        out = "theta" if role == "step" else "out"
+        out = "theta" if role in IN_PLACE else "out"
         return tuple(
             launch
             for position, routine in enumerate(routines)
-            for launch in self._planned(role, form, plan_of(routine, self.ranges), _behind(out, position))
+            for launch in self._planned(role, form, plan_of(routine, self.ranges), (_behind(out, position),))
         )
 
-    def _planned(self, role: str, form: str, plan: Plan, out: str) -> list[Launch]:
+    def _update(self, role: str, form: str) -> tuple[Launch, ...] | Missing:
+        running = self.updates[role]
+        if isinstance(running, Missing):
+            return running
+        if form == "limit":
+            return _NO_LIMIT
+        memory = {each: _behind("memory", k) for k, each in enumerate(running.before)}
+        plan = plan_of(running.routine, self.ranges, running.after)
+        return tuple(self._planned(role, form, plan, ("theta", *memory.values()), memory))
+
+    def _planned(
+        self,
+        role: str,
+        form: str,
+        plan: Plan,
+        outs: tuple[str, ...],
+        memory: Mapping[Symbol, str] | None = None,
+    ) -> list[Launch]:
+        given = range(len(directions(self.program)))
+        places = {THETA: "theta", GRAD: "grad", **(memory or {})}
+        places |= {product_symbol(position + 1): _behind("hv", position) for position in given}
         totals = {SIZE: "totals[0]"} if plan.sums else {}
         found: list[Launch] = []
         for position, (symbol, work) in enumerate(plan.sums, start=1):
             place = f"totals[{position}]"
-            found.append(replace(self._launch(role, form, work, self.sums, totals), out=place, is_sum=True))
+            launch = self._launch(f"{role}_{form}_numbers", "sum", work, places, totals)
+            found.append(replace(launch, outs=(place,), is_sum=True))
             totals = totals | {symbol: place}
-        return [*found, replace(self._launch(role, form, plan.last, self.passes, totals), out=out)]
+        launch = self._launch(f"{role}_{form}_numbers", role, plan.last, places, totals)
+        return [*found, replace(launch, outs=outs)]
 
     def _launch(
-        self, role: str, form: str, work: Pass, known: dict[Pass, str], totals: Mapping[Symbol, str]
+        self,
+        numbers: str,
+        name: str,
+        work: Pass,
+        places: Mapping[Symbol, str],
+        totals: Mapping[Symbol, str],
     ) -> Launch:
+        """``numbers`` and ``name`` are what the functions are called, but for a number behind them."""
         lines = coefficients(work, self.fields, totals)
         # What is computed before the loop does not tell two loops apart, nor do the names of its numbers.
-        loop = Pass((), work.inside, work.vectors, work.numbers)
-        name = known.setdefault(loop, _unused("sum" if known is self.sums else role, known.values()))
-        numbers = self.numbers.setdefault(lines, _unused(f"{role}_{form}_numbers", self.numbers.values()))
-        places = {THETA: "theta", GRAD: "grad"}
-        given = range(len(directions(self.program)))
-        places |= {product_symbol(position + 1): _behind("hv", position) for position in given}
-        return Launch(numbers, name, len(work.numbers), tuple(places[each] for each in work.vectors), "")
+        loop = Pass((), work.inside, work.vectors, work.numbers, written=work.written)
+        known = self.sums if name == "sum" else self.passes
+        loop_name = known.setdefault(loop, _unused(name, known.values()))
+        filled = self.numbers.setdefault(lines, _unused(numbers, self.numbers.values()))
+        return Launch(filled, loop_name, len(work.numbers), tuple(places[each] for each in work.vectors), ())
 
 
 def _behind(start: str, position: int) -> str:

@@ -21,7 +21,9 @@ from symmem.output.rendering import render
 from symmem.program.one_tensor import of_matrices
 from symmem.program.products import lower_products
 from symmem.program.program import Need, Program
-from symmem.targets.c.functions import SUFFIXES
+from symmem.program.updates import updates
+from symmem.targets.c.functions import interface
+from symmem.targets.c.launches import Parts
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
 from symmem.targets.comments import in_c_comment
@@ -61,14 +63,15 @@ def c_files(derivation: Derivation) -> CFiles:
         "version": __version__,
         "version_number": _version_number(__version__),
         **program.digits,
-        "types": list(SUFFIXES.items()),
         "members": [_member(parameter, fields) for parameter in optimizer.parameters],
         "joins": Need.TOTAL in program.needs(),
         "defaults": ", ".join(repr(float(p.default)) for p in optimizer.parameters) or "0",
     }
-    header = render("c/header.h.jinja", values)
+    parts = Parts(program, updates(derivation), fields)
+    groups = interface(parts, prefix)
+    header = render("c/header.h.jinja", values | {"declared": groups})
     values["formulas"] = [in_c_comment(line) for line in formula_lines(derivation, _TOLD)]
-    source = render("c/source.c.jinja", values | source_values(program, prefix, fields))
+    source = render("c/source.c.jinja", values | source_values(parts, groups))
     return CFiles(f"{prefix}.h", header, f"{prefix}.c", source)
 
 

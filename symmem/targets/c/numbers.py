@@ -13,6 +13,7 @@ from sympy import Expr, Symbol
 from symmem.algebra.atoms import LR, STEP
 from symmem.program.scope import Scope
 from symmem.program.statements import Assign, Assignment, Choice, Loop, Statement
+from symmem.program.updates import STRENGTH
 from symmem.targets.c.passes import Pass, Table
 from symmem.targets.c.printing import NUMBER, WIDE, CPrinter, Precision
 from symmem.targets.c.wide import WidePrinter
@@ -20,7 +21,10 @@ from symmem.targets.printing import SourcePrinter, fitted, part_names
 
 INDENT = "    "
 WIDTH = 100
-OWN_NAMES = ("numbers", "params", "places", "row", "totals", "vectors", "result", "lanes", "root", "i")
+OWN_NAMES = (
+    *("numbers", "params", "strength", "places", "row", "totals"),
+    *("vectors", "result", "lanes", "root", "i"),
+)
 """The arguments of the written functions, and the index of their loops over entries."""
 
 
@@ -98,14 +102,16 @@ class NumberWriter:
 def coefficients(
     work: Pass, fields: Mapping[Symbol, str], totals: Mapping[Symbol, str] | None = None
 ) -> tuple[str, ...]:
-    """The lines that fill the array ``numbers`` of a pass from ``params``, ``n`` and ``lr``, and from ``totals``."""
+    """The lines that fill the array ``numbers`` of a pass from the arguments of a call, and from ``totals``."""
     own = Scope((STEP.name, LR.name), words=OWN_NAMES)
     sums = totals or {}
-    doubles = {STEP, LR, *fields} if sums else None
+    doubles = {STEP, LR, STRENGTH, *fields} if sums else None
 
     def names(symbol: Symbol) -> str:
         if symbol in sums:
             return sums[symbol]
+        if symbol == STRENGTH:
+            return STRENGTH.name
         return f"params->{fields[symbol]}" if symbol in fields else own.name(symbol)
 
     def narrow(number: Symbol) -> str:

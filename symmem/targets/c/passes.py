@@ -55,7 +55,8 @@ class Pass:
     """One loop over the entries.
 
     ``before`` computes numbers, once in a call; ``inside`` computes an entry of the result from entries of
-    ``vectors`` and from ``numbers``, by its last statement.
+    ``vectors`` and from ``numbers``, by its last statement.  ``written`` are vectors that are written beside the
+    result, inputs or results of earlier statements: an optimizer's memory.
     """
 
     before: tuple[Assign | Loop | Choice, ...]
@@ -63,6 +64,7 @@ class Pass:
     vectors: tuple[Symbol, ...]
     numbers: tuple[Symbol, ...]
     table: Table | None = None
+    written: tuple[Symbol, ...] = ()
 
     @property
     def row(self) -> int:
@@ -81,8 +83,23 @@ class Pass:
         assert isinstance(last, Apply), "the last statement of a vector routine is entrywise"
         return last
 
+    @property
+    def used(self) -> frozenset[Symbol]:
+        """The symbols that are read inside, or written as they are."""
+        return frozenset(self.written).union(*(reads(_plain(each)) for each in self.inside))
 
-def pass_of(routine: Routine, ranges: Ranges | None = None) -> Pass:
+    def of(self, vector: Symbol) -> Pass:
+        """The pass that computes one of the vectors that are written; of an input, a pass without statements."""
+        kept: list[Apply | Loop | Rows] = []
+        wanted = {vector}
+        for statement in reversed(self.inside):
+            if _assigned(statement) & wanted:
+                kept.append(statement)
+                wanted |= reads(_plain(statement))
+        return Pass((), tuple(reversed(kept)), self.vectors, self.numbers, written=() if kept else (vector,))
+
+
+def pass_of(routine: Routine, ranges: Ranges | None = None, written: Iterable[Symbol] = ()) -> Pass:
     """The pass of an entrywise routine; with the ranges of the parameters, a long sum is taken at a few steps."""
     inside, before = list[Apply | Loop | Rows](), list[Assign | Loop | Choice]()
     table: Table | None = None
@@ -101,14 +118,16 @@ def pass_of(routine: Routine, ranges: Ranges | None = None) -> Pass:
             assert isinstance(statement, (Assign, Loop, Choice)), "a routine with given products is entrywise"
             before.append(statement)
     own = frozenset[Symbol]().union(*map(_assigned, inside))
-    given = frozenset[Symbol]().union(*(reads(_plain(each)) for each in inside)) - own
-    vectors = frozenset(_vectors(map(_plain, inside))) - own
+    placed = tuple(written)
+    given = frozenset(placed).union(*(reads(_plain(each)) for each in inside)) - own
+    vectors = frozenset((*placed, *_vectors(map(_plain, inside)))) - own
     return Pass(
         tuple(before),
         tuple(inside),
         tuple(sorted(vectors, key=theta_first)),
         tuple(sorted(given - vectors, key=by_name)),
         table,
+        placed,
     )
 
 

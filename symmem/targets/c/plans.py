@@ -7,7 +7,7 @@ v1[i] = theta[i] - c1 grad[i]      inside it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sympy import Symbol
@@ -36,8 +36,11 @@ class Plan:
     last: Pass
 
 
-def plan_of(routine: Routine, ranges: Ranges | None = None) -> Plan:
-    """The plan of a routine whose products with the Hessian are given; ``ranges`` are those of the parameters."""
+def plan_of(routine: Routine, ranges: Ranges | None = None, written: Iterable[Symbol] = ()) -> Plan:
+    """The plan of a routine whose products with the Hessian are given; ``ranges`` are those of the parameters.
+
+    ``written`` are vectors that are written beside the result.
+    """
     *_, last = routine.statements
     found: list[tuple[Symbol, Pass]] = []
     earlier: list[Statement] = []
@@ -47,7 +50,7 @@ def plan_of(routine: Routine, ranges: Ranges | None = None) -> Plan:
         else:
             earlier.append(statement)
     if not found:
-        return Plan((), pass_of(routine, ranges))
+        return Plan((), pass_of(routine, ranges, written))
     return Plan(tuple(found), pass_of(Routine(needed(earlier[:-1], last), routine.result)))
 
 

@@ -16,10 +16,15 @@ from symmem.program.scope import Scope
 from symmem.targets.c.layout import c_name
 from symmem.targets.c.source import runtime_text
 from symmem.targets.comments import in_docstring
-from symmem.targets.python.layout import INDENT, WIDTH, call
+from symmem.targets.python.layout import INDENT, WIDTH, Argument, Group, call
 from symmem.targets.python.surfaces import OF_STEP, Surface, defaults, surface
 
-RUNTIME = {"kernels": "_kernels_by_ctypes", "operators": "_kernels_in_torch"}
+RUNTIME = {
+    "kernels": "_kernels_by_ctypes",
+    "calls": "_kernels_checked",
+    "quick": "_kernels_at_once",
+    "operators": "_kernels_in_torch",
+}
 """The modules that are copied beside the wrappers of a library, and what they are called there; no optimizer is."""
 
 
@@ -43,7 +48,7 @@ def kernel_module(program: Program, library: str) -> str:
     prefix = f"symmem_{c_name(optimizer.name)}"
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
     runtime = f'_beside("{RUNTIME["kernels"]}").Kernels'
-    given = ["NAME", f'"{prefix}"', f'"{library}"', "PARAMETERS", "__file__"]
+    given = ["NAME", f'"{prefix}"', f'"{library}"', "PARAMETERS", "__file__", "checked=_calls.CheckedCall"]
     return render(
         "kernels/module.py.jinja",
         {
@@ -72,7 +77,8 @@ def _functions(program: Program, formulas: str) -> list[Function]:
         _by_kernels(each, program) if each.name in OF_STEP else _by_formulas(each, program, formulas)
         for each in found
     ]
-    return [*public, *(_by_kernels(each, program) for each in _from_products(program))]
+    kernels = (*_from_products(program), *_with_memory(program))
+    return [*public, *(_by_kernels(each, program) for each in kernels)]
 
 
 def _from_products(program: Program) -> list[Surface]:
@@ -92,12 +98,56 @@ def _from_products(program: Program) -> list[Surface]:
     return [first, *others]
 
 
+def _with_memory(program: Program) -> list[Surface]:
+    """The optimizer with its memory, with the signatures of the Triton module."""
+    scope = Scope(program.parameters)
+    g, memory, hv, strength = (scope.fresh(name) for name in ("grad", "memory", "hv", "strength"))
+    given, numbers = (("theta", ""), (g, ""), (memory, "")), defaults(program)
+    late = ("n", "lr", f"{strength}=-1.0", *numbers)
+    return [
+        Surface("initial_memory", (("theta", ""),), (), "What the optimizer keeps before its first step: zeros."),
+        Surface(
+            "update", given, ("n", "lr", *numbers),
+            "A step of the optimizer with its memory: theta and memory change in place.",
+        ),
+        Surface(
+            "corrected_update", (*given, (hv, "")), late,
+            "The same step with strength * correction in it: -1 takes memory's effect away.",
+        ),
+        Surface(
+            "straight_update", (*given, (hv, "")), late,
+            "The same step with strength * (straight - memoryless) in it.",
+        ),
+    ]  # fmt: skip
+
+
 def _by_kernels(function: Surface, program: Program) -> Function:
     """A function that runs compiled code."""
-    opened = call("_call = ", "_kernels.call", ["theta", "n", *program.parameters], WIDTH - len(INDENT))
-    keywords = [name for keyword, name in (("lr", "lr"), ("out=None", "out")) if keyword in function.keywords]
-    passed = ", ".join([*function.required[1:], *keywords])
-    return Function(function.head, function.claim, [*opened, f"return _call.{function.name}({passed})"])
+    own = [each.partition("=")[0] for each in function.keywords]
+    settings = (
+        ["n", *program.parameters] if own else ["None", *(e.partition("=")[2] for e in defaults(program))]
+    )
+    passed = [
+        *function.required[1:],
+        *(name for name in own if name != "n" and name not in program.parameters),
+    ]
+    if (quick := _AT_ONCE.get(function.name)) is not None:
+        start, *role = quick
+        vectors = Group(tuple(function.required))
+        given = Group(("n", str(Group(tuple(program.parameters)))))
+        rates = ["out=out" if name == "out" else name for name in passed[len(function.required) - 1 :]]
+        arguments: list[Argument] = ["_kernels", *role, vectors, given, *rates]
+        return Function(function.head, function.claim, call("return ", start, arguments, WIDTH - len(INDENT)))
+    opened = call("_call = ", "_kernels.call", ["theta", *settings], WIDTH - len(INDENT))
+    line = f"return _call.{function.name}({', '.join(passed)})"
+    return Function(function.head, function.claim, [*opened, line])
+
+
+_AT_ONCE = {
+    "update": ("_quick.with_memory",),
+    **{f"{role}_from": ("_quick.from_products", f'"{role}"') for role in ("correction", "step", "straight")},
+}
+"""Functions that first try whether all is as the library takes it."""
 
 
 def _by_formulas(function: Surface, program: Program, formulas: str) -> Function:

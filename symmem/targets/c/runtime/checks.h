@@ -5,44 +5,56 @@ static bool are_apart(const void *first, size_t first_bytes, const void *second,
     return a + first_bytes <= b || b + second_bytes <= a;
 }
 
-/* Vectors one after another, of `count` entries each. */
+/* Vectors one after another, of `count` entries each, which have `size` bytes. */
 struct symmem_stack {
     const void *start;
-    size_t vectors;
+    size_t vectors, size;
+    bool is_written;
 };
 
 /*
- * What is wrong with the vectors: `inputs` are theta, grad and hv, of entries of `size` bytes. Once the
- * numbers are known, an entry of the result depends on the same entries of the inputs alone, so that the
- * result may be an input; where several vectors are read or written one after another, it may not.
+ * Whether one of two stacks is written over the other. Once the numbers are known, an entry of a result depends
+ * on the same entries of the inputs alone, so that a result may be an input; where several vectors are read or
+ * written one after another, or both are written, it may not.
  */
-static int checked(const struct symmem_stack inputs[3], struct symmem_stack out, size_t count, size_t size)
+static bool collide(struct symmem_stack a, struct symmem_stack b, size_t count)
 {
-    const size_t most = 1 + inputs[2].vectors + out.vectors;
-    if (count > SIZE_MAX / 2 / size / most) {
+    if (a.vectors == 0 || b.vectors == 0 || !(a.is_written || b.is_written)) {
+        return false;
+    }
+    const bool both = a.is_written && b.is_written;
+    if (a.start == b.start && a.vectors == 1 && b.vectors == 1 && a.size == b.size && !both) {
+        return false;
+    }
+    return !are_apart(a.start, a.vectors * count * a.size, b.start, b.vectors * count * b.size);
+}
+
+/* What is wrong with the vectors of a call. */
+static int checked(const struct symmem_stack *stacks, size_t given, size_t count)
+{
+    size_t bytes = 0; /* of one entry of every vector */
+    for (size_t k = 0; k < given; ++k) {
+        bytes += stacks[k].vectors * stacks[k].size;
+    }
+    if (bytes > 0 && count > SIZE_MAX / 2 / bytes) {
         return SYMMEM_OUT_OF_RANGE;
     }
     if (count == 0) {
         return SYMMEM_OK; /* there is nothing to point to */
     }
-    if (out.start == NULL && out.vectors > 0) {
-        return SYMMEM_NULL_POINTER;
-    }
-    if ((uintptr_t)out.start % size != 0) {
-        return SYMMEM_MISALIGNED;
-    }
-    for (size_t k = 0; k < 3; ++k) {
-        const struct symmem_stack input = inputs[k];
-        if (input.vectors > 0 && input.start == NULL) {
+    for (size_t k = 0; k < given; ++k) {
+        if (stacks[k].vectors > 0 && stacks[k].start == NULL) {
             return SYMMEM_NULL_POINTER;
         }
-        if (input.vectors > 0 && (uintptr_t)input.start % size != 0) {
+        if (stacks[k].vectors > 0 && (uintptr_t)stacks[k].start % stacks[k].size != 0) {
             return SYMMEM_MISALIGNED;
         }
-        const bool same = input.start == out.start && input.vectors == 1 && out.vectors == 1;
-        if (input.vectors > 0 && out.vectors > 0 && !same
-            && !are_apart(input.start, input.vectors * count * size, out.start, out.vectors * count * size)) {
-            return SYMMEM_OVERLAP;
+    }
+    for (size_t k = 0; k < given; ++k) {
+        for (size_t j = 0; j < k; ++j) {
+            if (collide(stacks[k], stacks[j], count)) {
+                return SYMMEM_OVERLAP;
+            }
         }
     }
     return SYMMEM_OK;

@@ -6,9 +6,9 @@ struct TYPED(job) {
     const double *numbers;
     const REAL *vectors[SYMMEM_VECTORS];
     size_t given;
-    REAL *out;
-    size_t count;
-    size_t lead; /* entries before the first full line of `out` */
+    REAL *outs[SYMMEM_WRITTEN];
+    size_t written;
+    size_t lead; /* entries before the first full line of the result */
     bool stream;
 };
 
@@ -95,40 +95,55 @@ SYMMEM_WIDE static SYMMEM_INLINE void TYPED(store_wide)(REAL *out, const REAL *v
 }
 #endif
 
+/* The vectors that are written have their values in rows, SYMMEM_ROW apart: all are computed before one is stored. */
 static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite, TYPED(store) *store,
-    symmem_root *root, symmem_formula *formula, size_t given, size_t lanes, size_t known,
+    symmem_root *root, symmem_formula *const *formulas, size_t given, size_t written, size_t lanes, size_t known,
     const struct TYPED(job) *job, size_t begin, size_t end)
 {
-    _Alignas(64) REAL values[SYMMEM_LONG_LANES];
+    _Alignas(64) REAL values[SYMMEM_WRITTEN * SYMMEM_ROW];
     /* A copy that no store can change; rows of past steps are read where they lie. */
     double copy[SYMMEM_PLAIN];
     memcpy(copy, job->numbers, known * sizeof *copy);
     const double *const numbers = known > 0 ? copy : job->numbers;
     const bool stream = job->stream;
+    /* A short run is filled up, so that the loop has one length; where a sum makes every entry long, it is not. */
+    const bool fills = lanes < SYMMEM_LONG_LANES;
     for (size_t at = begin, next; at < end; at = next) {
         const REAL *vectors[SYMMEM_VECTORS] = {NULL};
-        for (size_t k = 0; k < given; ++k) {
-            vectors[k] = job->vectors[k] + at;
-        }
+        REAL filled[SYMMEM_VECTORS][SYMMEM_LANES_f32];
         next = at < job->lead ? job->lead : at + lanes;
         next = next < end ? next : end;
         const size_t here = next - at;
-        if (here < lanes) {
-            block(numbers, vectors, values, here, root);
-            TYPED(repair)(formula, numbers, vectors, given, values, here);
-            memcpy(job->out + at, values, here * sizeof *values);
-            continue;
+        for (size_t k = 0; k < given; ++k) {
+            vectors[k] = job->vectors[k] + at;
+            if (fills && here < lanes) {
+                for (size_t i = 0; i < lanes; ++i) {
+                    filled[k][i] = vectors[k][i < here ? i : here - 1];
+                }
+                vectors[k] = filled[k];
+            }
         }
-        block(numbers, vectors, values, lanes, root);
-        if (!finite(values, lanes)) {
-            TYPED(repair)(formula, numbers, vectors, given, values, lanes);
+        block(numbers, vectors, values, fills ? lanes : here, root);
+        for (size_t k = 0; k < written; ++k) {
+            REAL *const row = values + k * SYMMEM_ROW;
+            if (here < lanes || !finite(row, lanes)) {
+                TYPED(repair)(formulas[k], numbers, vectors, given, row, here);
+            }
+        }
+        for (size_t k = 0; k < written && here < lanes; ++k) {
+            memcpy(job->outs[k] + at, values + k * SYMMEM_ROW, here * sizeof *values);
+        }
+        if (here < lanes) {
+            continue;
         }
         for (size_t k = 0; k < given; ++k) {
             for (size_t i = 0; i < lanes; i += LINE) {
                 SYMMEM_PREFETCH((const void *)((uintptr_t)(vectors[k] + i) + SYMMEM_AHEAD));
             }
         }
-        store(job->out + at, values, lanes, stream);
+        for (size_t k = 0; k < written; ++k) {
+            store(job->outs[k] + at, values + k * SYMMEM_ROW, lanes, stream);
+        }
     }
 #if SYMMEM_HAS_SSE2
     if (stream) {
@@ -140,41 +155,46 @@ static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite,
 /* The same entries in double, where a coefficient is too small or too large for this type: `exact` runs over doubles. */
 static SYMMEM_APART void TYPED(in_double)(runner_f64 *exact, const struct TYPED(job) *job, size_t begin, size_t end)
 {
-    enum { LENGTH = 512 };
-    _Alignas(64) double copies[SYMMEM_VECTORS][LENGTH], result[LENGTH];
+    enum { LENGTH = 128 };
+    _Alignas(64) double copies[SYMMEM_VECTORS][LENGTH], results[SYMMEM_WRITTEN][LENGTH];
     for (size_t at = begin, here; at < end; at += here) {
-        struct job_f64 work = {.numbers = job->numbers, .given = job->given, .out = result};
+        struct job_f64 work = {.numbers = job->numbers, .given = job->given, .written = job->written};
         here = end - at < LENGTH ? end - at : (size_t)LENGTH;
-        work.count = here;
         for (size_t k = 0; k < job->given; ++k) {
             for (size_t i = 0; i < here; ++i) {
                 copies[k][i] = job->vectors[k][at + i];
             }
             work.vectors[k] = copies[k];
         }
+        for (size_t k = 0; k < job->written; ++k) {
+            work.outs[k] = results[k];
+        }
         exact(&work, 0, here);
-        for (size_t i = 0; i < here; ++i) {
-            job->out[at + i] = (REAL)result[i];
+        for (size_t k = 0; k < job->written; ++k) {
+            for (size_t i = 0; i < here; ++i) {
+                job->outs[k][at + i] = (REAL)results[k][i];
+            }
         }
     }
 }
 
 /* The runners are two of this type and two of double, each for every machine and for wide registers. */
 static void TYPED(launch)(TYPED(runner) *base, TYPED(runner) *wide, runner_f64 *exact_base, runner_f64 *exact_wide,
-    const double *numbers, size_t known, const REAL *const *vectors, size_t given, REAL *out, size_t count)
+    const double *numbers, size_t known, const REAL *const *vectors, size_t given, REAL *const *outs, size_t written,
+    size_t count)
 {
-    struct TYPED(job) job = {.numbers = numbers, .given = given, .out = out, .count = count};
-    bool apart = true, in_range = true;
+    struct TYPED(job) job = {.numbers = numbers, .given = given, .written = written};
+    bool apart = written == 1;
     for (size_t k = 0; k < given; ++k) {
         job.vectors[k] = vectors[k];
-        apart = apart && vectors[k] != out;
+        apart = apart && vectors[k] != outs[0];
     }
-    for (size_t k = 0; k < known; ++k) {
-        const double size = fabs(numbers[k]);
-        in_range = in_range && (size == 0 || (size > SMALLEST && size < LARGEST));
+    for (size_t k = 0; k < written; ++k) {
+        job.outs[k] = outs[k];
     }
-    job.stream = SYMMEM_HAS_SSE2 && apart && count * sizeof *out >= SYMMEM_STREAM_BYTES;
-    job.lead = job.stream ? (64 - (uintptr_t)out % 64) % 64 / sizeof *out : 0;
+    const bool in_range = are_within(numbers, known, SMALLEST, LARGEST);
+    job.stream = SYMMEM_HAS_SSE2 && apart && count * sizeof(REAL) >= SYMMEM_STREAM_BYTES;
+    job.lead = job.stream ? (64 - (uintptr_t)outs[0] % 64) % 64 / sizeof(REAL) : 0;
     TYPED(runner) *const runner = has_wide() ? wide : base;
     runner_f64 *const exact = has_wide() ? exact_wide : exact_base;
     if (in_range && !is_shared(count)) {

@@ -43,9 +43,14 @@ enum {
     SYMMEM_LANES_f64 = 32,   /* entries treated at a time: they stay in the nearest cache */
     SYMMEM_LANES_f32 = 64,
     SYMMEM_LONG_LANES = 256, /* the same where a sum over past steps computes coefficients between */
+    SYMMEM_ROW = SYMMEM_LONG_LANES + 16, /* between rows of values: not a power of 2, so that they do not push each other out */
     SYMMEM_CHUNK = 16384,    /* entries that a thread takes at a time */
     SYMMEM_AHEAD = 2048      /* bytes that are fetched before they are needed */
 };
+
+/* Coefficients of a float: products of them and of powers of entries stay within its range. */
+#define SYMMEM_SMALLEST 1e-30
+#define SYMMEM_LARGEST 1e30
 
 static bool has_wide(void)
 {
@@ -81,4 +86,15 @@ enum { symmem_is_alone = 0 };
 static SYMMEM_INLINE bool is_shared(size_t count)
 {
     return count >= SYMMEM_PARALLEL_ENTRIES && !symmem_is_alone;
+}
+
+/* Whether all coefficients are 0 or between these sizes. */
+static SYMMEM_INLINE bool are_within(const double *numbers, size_t known, double smallest, double largest)
+{
+    bool within = true;
+    for (size_t k = 0; k < known; ++k) {
+        const double size = fabs(numbers[k]);
+        within = within && (size == 0 || (size > smallest && size < largest));
+    }
+    return within;
 }

@@ -65,16 +65,14 @@ static SYMMEM_RARE symmem_wide TYPED(added_again)(symmem_formula *formula,
 static symmem_wide TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_formula *formula,
     const double *numbers, const REAL *const *vectors, size_t given, size_t count)
 {
-    enum { PARTS = 256, SHORTEST = 2048 };
     struct TYPED(terms) terms = {.numbers = numbers, .given = given};
     for (size_t k = 0; k < given; ++k) {
         terms.vectors[k] = vectors[k];
     }
-    const size_t whole = count / PARTS + 1, runs = (whole - 1) / SYMMEM_LONG_LANES + 1;
-    const size_t length = whole < SHORTEST ? (size_t)SHORTEST : runs * SYMMEM_LONG_LANES;
+    const size_t length = part_length(count);
     const ptrdiff_t used = (ptrdiff_t)((count - 1) / length + 1);
     TYPED(adder) *const adder = has_wide() ? wide : base;
-    symmem_wide parts[PARTS], total = {0, 0};
+    symmem_wide parts[SYMMEM_PARTS];
     for (int again = 0; again < 2; ++again) {
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) if (is_shared(count))
@@ -84,14 +82,9 @@ static symmem_wide TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_f
             const size_t end = begin + (left < length ? left : length);
             parts[part] = again ? TYPED(added_again)(formula, &terms, begin, end) : adder(&terms, begin, end);
         }
-        symmem_kept all = {{0, 0}, {0, 0}};
-        for (ptrdiff_t part = 0; part < used; ++part) {
-            all = symmem_keep(all, parts[part]);
-        }
-        total = symmem_whole(all);
-        if (isfinite(total.part) && total.exponent > -930 && total.part != 0) {
+        if (is_settled(parts, used)) {
             break;
         }
     }
-    return isfinite(total.part) ? total : symmem_of(NAN);
+    return whole_of(parts, used);
 }

@@ -2,8 +2,8 @@
 #define REAL float
 #define TYPED(name) name##_f32
 #define LINE 16
-#define SMALLEST 1e-30 /* products of coefficients and powers of entries stay within a float */
-#define LARGEST 1e30
+#define SMALLEST SYMMEM_SMALLEST
+#define LARGEST SYMMEM_LARGEST
 #define REGISTER __m128
 #define WIDE_REGISTER __m256
 #define SSE(operation) _mm_##operation##_ps

@@ -157,8 +157,9 @@ def test_vectors_that_cannot_be_changed_in_place(shared_folder: Path) -> None:
     for error, words, vectors in (
         (ValueError, "theta is read-only", (frozen, grad, memory)),
         (TypeError, "theta is a list", ([1.0], [1.0], memory)),
-        (ValueError, "memory is not like theta", (theta, grad, memory[:1])),
-        (ValueError, "memory is not like theta", (theta, grad, memory.astype(np.float32))),
+        (ValueError, r"memory is float64, \(1, 4, 3\), not like theta", (theta, grad, memory[:1])),
+        (ValueError, "memory is float32", (theta, grad, memory.astype(np.float32))),
+        (ValueError, "theta is int64, .* not like theta: float64", (np.ones((4, 3), int), grad, memory)),
         (ValueError, "overlap", (memory[0], grad, memory)),
         (ValueError, "a step with memory has a number", (theta, grad, memory)),
     ):

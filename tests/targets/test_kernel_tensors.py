@@ -150,6 +150,12 @@ def test_custom_operators(shared_folder: Path, name: str, dtype: torch.dtype) ->
         torch.library.opcheck(operators.direction, (theta, grad, n, parameters))
         torch.library.opcheck(operators.correction, (theta, grad, products, n, RATE, parameters))
         torch.library.opcheck(operators.step_, (theta.clone(), grad, products, n, RATE, parameters))
+    moved, memory = theta.clone(), found.initial_memory(theta)
+    assert operators.update_(moved, grad, memory, 0, RATE, parameters) is None
+    expected, kept = theta.clone(), found.initial_memory(theta)
+    assert torch.equal(moved, found.update(expected, grad, kept, n=0, lr=RATE))
+    assert torch.equal(memory, kept)
+    torch.library.opcheck(operators.update_, (moved, grad, memory, 1, RATE, parameters))
 
 
 def test_operators_inside_a_compiled_function(adamw: object) -> None:

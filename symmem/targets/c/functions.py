@@ -178,7 +178,7 @@ def _one_form(launches: Sequence[Launch] | Missing, storage: Storage, given: str
 def _launched(launch: Launch, numbers: str, storage: Storage, given: str) -> list[str]:
     suffix = SUFFIXES[storage.computed]
     runners = f"{launch.work}_base_{suffix}, {launch.work}_wide_{suffix}"
-    inputs = _vectors(launch.vectors, storage, is_output=False)
+    inputs = _vectors(launch, storage, is_output=False)
     lines, own = [f"{numbers}({given});"], storage.suffix
     if launch.is_sum:
         (total,) = launch.outs
@@ -187,21 +187,23 @@ def _launched(launch: Launch, numbers: str, storage: Storage, given: str) -> lis
             f"{total} = total_{own}({runners}, {launch.work}_extended, numbers,",
             f"{INDENT}{inputs}, {len(launch.vectors)}, count);",
         ]
-    outs = _vectors(launch.outs, storage, is_output=True)
+    outs = _vectors(launch, storage, is_output=True)
     return [
         *lines,
-        f"launch_{own}({runners}, {launch.work}_base_f64, {launch.work}_wide_f64, numbers, {launch.count},",
+        f"launch_{own}({runners},",
+        f"{INDENT}{launch.work}_base_f64, {launch.work}_wide_f64, numbers, {launch.count},",
         f"{INDENT}{inputs}, {len(launch.vectors)},",
         f"{INDENT}{outs}, {len(launch.outs)}, count);",
     ]
 
 
-def _vectors(names: Sequence[str], storage: Storage, *, is_output: bool) -> str:
+def _vectors(launch: Launch, storage: Storage, *, is_output: bool) -> str:
     """An array of the vectors; half precision says of each how it is stored, as memory is kept in float."""
+    names = launch.outs if is_output else launch.vectors
     if storage.is_half:
         kind = f"const struct symmem_{'output' if is_output else 'input'}[]"
         formats = {True: "SYMMEM_FLOAT", False: f"SYMMEM_{storage.suffix.upper()}"}
-        found = [f"{{{name}, {formats[name.startswith('memory')]}}}" for name in names]
+        found = [f"{{{name}, {formats[name in launch.memory]}}}" for name in names]
     else:
         kind = f"{storage.entry} *const[]" if is_output else f"const {storage.entry} *const[]"
         found = list(names)

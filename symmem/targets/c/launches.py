@@ -74,6 +74,8 @@ class Launch:
     count: int
     vectors: tuple[str, ...]
     outs: tuple[str, ...]
+    memory: frozenset[str] = frozenset()
+    """The vectors that are kept in the type that is computed in."""
     is_sum: bool = False
 
     def same_loop(self, other: Launch) -> bool:
@@ -162,7 +164,8 @@ class Parts:
             found.append(replace(launch, outs=(place,), is_sum=True))
             totals = totals | {symbol: place}
         launch = self._launch(f"{role}_{form}_numbers", role, plan.last, places, totals)
-        return [*found, replace(launch, outs=outs)]
+        kept = frozenset((memory or {}).values())
+        return [*found, replace(launch, outs=outs, memory=kept)]
 
     def _launch(
         self,

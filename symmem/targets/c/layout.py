@@ -10,25 +10,21 @@ from pathlib import Path
 from sympy import Symbol
 
 from symmem import __version__
-from symmem.algebra.atoms import TOTAL
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.documents.parts import Part
-from symmem.errors import DerivationError, SymmemError
 from symmem.output.files import write_set
 from symmem.output.rendering import render
-from symmem.program.one_tensor import of_matrices
-from symmem.program.products import lower_products
-from symmem.program.program import Need, Program
+from symmem.program.program import Need
 from symmem.program.updates import updates
 from symmem.targets.c.functions import interface
 from symmem.targets.c.launches import Parts
 from symmem.targets.c.names import fields_of
 from symmem.targets.c.source import source_values
 from symmem.targets.comments import in_c_comment
+from symmem.targets.kernel_program import kernel_program
 from symmem.targets.python.module import formula_lines
-from symmem.targets.registry import TARGETS
 
 _TOLD = (Part.ITERATION, Part.LIMIT, Part.STRAIGHT)
 """What the comment above the loops says."""
@@ -51,7 +47,7 @@ def c_name(name: str) -> str:
 
 def c_files(derivation: Derivation) -> CFiles:
     """Header and source of a derivation of order 1 without matrix functions and numbers of the whole model."""
-    program = _program(derivation)
+    program = kernel_program(derivation, "C", adds_up=True)
     optimizer = program.optimizer
     prefix = f"symmem_{c_name(optimizer.name)}"
     fields = fields_of(program.parameters)
@@ -82,42 +78,6 @@ def write_c(derivation: Derivation, folder: str) -> list[str]:
     texts: dict[str, str | bytes] = {str(Path(folder) / name): text for name, text in named.items()}
     write_set(texts, folder)
     return list(texts)
-
-
-def _program(derivation: Derivation) -> Program:
-    optimizer = derivation.optimizer
-    if derivation.order != 1:
-        raise DerivationError(
-            f"{optimizer.name}: the C target has order 1, not {derivation.order}; leave --order out"
-        )
-    if optimizer.functions:
-        names = ", ".join(function.name for function in optimizer.functions)
-        *others, last = (target.name for target in TARGETS.values() if target.calls_back)
-        raise SymmemError(
-            f"{optimizer.name}: the function {names} is left open, so that there is no C code for it; "
-            f"this optimizer has the targets {', '.join(others)} and {last}"
-        )
-    _refuse_what_a_kernel_cannot_see(derivation)
-    program = lower_products(derivation)
-    if "memoryless" not in program:
-        raise DerivationError(str(derivation.limit.F))
-    return program
-
-
-def _refuse_what_a_kernel_cannot_see(derivation: Derivation) -> None:
-    """A kernel gets the entries of one tensor, and not its shape."""
-    name, method = derivation.optimizer.name, derivation.method
-    declared = [method.phi, *(channel.g for channel in method.channels)]
-    if any(each.has(TOTAL) for each in declared):
-        raise DerivationError(
-            f"{name}: a number of the whole model (global_dot, global_norm), and a kernel sees one tensor at a time; "
-            "of one tensor, dot and norm are there; for the model take torch, numpy or jax"
-        )
-    if matrices := of_matrices(declared):
-        raise DerivationError(
-            f"{name}: {', '.join(matrices)} needs the shape of the matrix and linear algebra, and a kernel gets "
-            "entries alone; take numpy, torch or jax"
-        )
 
 
 def _version_number(version: str) -> int:

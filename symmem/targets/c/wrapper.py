@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem import __version__
+from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.program import Program
 from symmem.program.scope import Scope
@@ -100,8 +101,7 @@ def _from_products(program: Program) -> list[Surface]:
 
 def _with_memory(program: Program) -> list[Surface]:
     """The optimizer with its memory, with the signatures of the Triton module."""
-    scope = Scope(program.parameters)
-    g, memory, hv, strength = (scope.fresh(name) for name in ("grad", "memory", "hv", "strength"))
+    g, memory, hv, strength = _names_of_memory(program)
     given, numbers = (("theta", ""), (g, ""), (memory, "")), defaults(program)
     late = ("n", "lr", f"{strength}=-1.0", *numbers)
     return [
@@ -121,16 +121,21 @@ def _with_memory(program: Program) -> list[Surface]:
     ]  # fmt: skip
 
 
+def _names_of_memory(program: Program) -> list[str]:
+    """The arguments beside theta, which yield to the names of parameters."""
+    scope = Scope(program.parameters)
+    return [scope.fresh(name) for name in ("grad", "memory", "hv", "strength")]
+
+
+def _default_values(program: Program) -> list[str]:
+    return [decimal(each.default) for each in program.optimizer.parameters]
+
+
 def _by_kernels(function: Surface, program: Program) -> Function:
     """A function that runs compiled code."""
-    own = [each.partition("=")[0] for each in function.keywords]
-    settings = (
-        ["n", *program.parameters] if own else ["None", *(e.partition("=")[2] for e in defaults(program))]
-    )
-    passed = [
-        *function.required[1:],
-        *(name for name in own if name != "n" and name not in program.parameters),
-    ]
+    strength = _names_of_memory(program)[-1]
+    places = {"lr": "lr", "out=None": "out", f"{strength}=-1.0": strength}
+    passed = [*function.required[1:], *(places[each] for each in function.keywords if each in places)]
     if (quick := _AT_ONCE.get(function.name)) is not None:
         start, *role = quick
         vectors = Group(tuple(function.required))
@@ -138,7 +143,9 @@ def _by_kernels(function: Surface, program: Program) -> Function:
         rates = ["out=out" if name == "out" else name for name in passed[len(function.required) - 1 :]]
         arguments: list[Argument] = ["_kernels", *role, vectors, given, *rates]
         return Function(function.head, function.claim, call("return ", start, arguments, WIDTH - len(INDENT)))
-    opened = call("_call = ", "_kernels.call", ["theta", *settings], WIDTH - len(INDENT))
+    values = program.parameters if function.keywords else _default_values(program)
+    n = "n" if function.keywords else "None"
+    opened = call("_call = ", "_kernels.call", ["theta", n, *values], WIDTH - len(INDENT))
     line = f"return _call.{function.name}({', '.join(passed)})"
     return Function(function.head, function.claim, [*opened, line])
 

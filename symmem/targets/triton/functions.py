@@ -14,6 +14,7 @@ from symmem.program.products import correction_from_products, direction_name
 from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running, running_step
 from symmem.program.statements import Internal
+from symmem.program.updates import STRENGTH
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
 from symmem.targets.python.surfaces import defaults
 from symmem.targets.python.writer import PythonWriter
@@ -23,7 +24,6 @@ from symmem.targets.triton.writer import CALL, KernelWriter, launch, needs_of
 
 Lines = list[str]
 FORMS = ("limit", "finite")
-STRENGTH = Internal("strength")
 CLAIMS = {
     "memoryless": "F^(n)(theta): the update on a constant history.",
     "direction": "The vectors whose products hv with the Hessian the other functions are given.",

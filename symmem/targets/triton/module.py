@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sympy.core.function import AppliedUndef
-
-from symmem.algebra.atoms import TOTAL
-from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.derivation.derivation import Derivation
-from symmem.errors import DerivationError
 from symmem.output.rendering import render
-from symmem.program.products import lower_products
-from symmem.program.program import Need, Program
+from symmem.program.program import Need
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.comments import in_docstring
+from symmem.targets.kernel_program import kernel_program
 from symmem.targets.python.copied import Helpers, copied
 from symmem.targets.python.module import CHECKS, banner, formula_lines, python_scope, refused_poles
 from symmem.targets.python.surfaces import check
@@ -39,7 +34,7 @@ SCALARS = Helpers(OF_NUMBERS.file, (), {**OF_NUMBERS.needed, Need.STEPS: ("_adde
 
 def triton_module(derivation: Derivation) -> str:
     """The Triton module of a derivation of order 1 that treats each entry by itself."""
-    program = _program(derivation)
+    program = kernel_program(derivation, "Triton", adds_up=False)
     scope = python_scope(program, OUTER)
     writer = PythonWriter(spelling(scope), scope)
     made = FunctionWriter(program, writer)
@@ -64,24 +59,3 @@ def triton_module(derivation: Derivation) -> str:
             **program.digits,
         },
     )
-
-
-def _program(derivation: Derivation) -> Program:
-    name, method = derivation.optimizer.name, derivation.method
-    if derivation.order != 1:
-        raise DerivationError(
-            f"{name}: the Triton target has order 1, not {derivation.order}; leave --order out"
-        )
-    if derivation.optimizer.functions:
-        names = ", ".join(function.name for function in derivation.optimizer.functions)
-        raise DerivationError(f"{name}: a kernel cannot call the function {names}; take numpy, torch or jax")
-    declared = [method.phi, *(channel.g for channel in method.channels)]
-    if any(each.has(TOTAL) or any(map(is_of_tensors, each.atoms(AppliedUndef))) for each in declared):
-        raise DerivationError(
-            f"{name}: a function of a whole tensor or of the model (dot, norm, mean, polar and their kin), and the "
-            "Triton target has entrywise functions alone; take torch, numpy or jax"
-        )
-    program = lower_products(derivation)
-    if "memoryless" not in program:
-        raise DerivationError(str(derivation.limit.F))
-    return program

@@ -232,9 +232,11 @@ class CheckedCall:
 
     def _check_written(self, name: str, out: Vector, shape: tuple[int, ...], dtype: Any) -> None:
         if not (is_tensor(out) if self._is_tensor else isinstance(out, np.ndarray)):
-            raise TypeError(f"{name} is a {type(out).__name__}, not like theta")
+            kind = "a tensor" if self._is_tensor else "an array"
+            raise TypeError(f"{name} is a {type(out).__name__}, not {kind} that can be written")
         if out.shape != shape or out.dtype != dtype:
-            raise ValueError(f"{name} is not like theta: {dtype}, {tuple(shape)}")
+            found = f"{name} is {out.dtype}, {tuple(out.shape)}"
+            raise ValueError(f"{found}, not like theta: {dtype}, {tuple(shape)}")
         if self._is_tensor:
             if out.device.type != "cpu":
                 raise TypeError(f"{name} is on {out.device}, not on the CPU")

@@ -91,10 +91,18 @@ static SYMMEM_INLINE void narrow_f16(uint16_t *restrict to, const float *restric
 #include <cpuid.h>
 #define SYMMEM_F16C __attribute__((target("avx2,fma,f16c")))
 
-static bool has_f16c(void)
+/* Asked when the library is loaded: on a virtual machine the question itself takes microseconds. */
+static bool symmem_has_f16c = false;
+
+__attribute__((constructor)) static void symmem_ask(void)
 {
     unsigned int a = 0, b = 0, c = 0, d = 0;
-    return has_wide() && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+    symmem_has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
+static bool has_f16c(void)
+{
+    return symmem_has_f16c && has_wide();
 }
 
 SYMMEM_F16C static SYMMEM_INLINE void widen_f16_wide(float *restrict to, const uint16_t *restrict from, size_t count)

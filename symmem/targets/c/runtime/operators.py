@@ -16,9 +16,11 @@ DIRECTION = "(Tensor theta, Tensor g, SymInt n, float[] parameters) -> Tensor"
 CORRECTION = "(Tensor theta, Tensor g, Tensor hv, SymInt n, float lr, float[] parameters) -> Tensor"
 STEP = "(Tensor(a0!) theta, Tensor g, Tensor hv, SymInt n, float lr, float[] parameters) -> ()"
 
+UPDATE = "(Tensor(a0!) theta, Tensor g, Tensor(a1!) memory, SymInt n, float lr, float[] parameters) -> ()"
+
 
 def torch_operators(kernels: Any) -> SimpleNamespace:
-    """``direction``, ``correction``, ``straight`` and ``step_`` as ``torch.ops.<prefix>``, and ``directions``.
+    """``direction``, ``correction``, ``straight``, ``step_``, ``update_`` as ``torch.ops.<prefix>``; ``directions``.
 
     ``n < 0`` is the limit; ``parameters`` are numbers in the order of the declaration.
     """
@@ -42,6 +44,10 @@ def torch_operators(kernels: Any) -> SimpleNamespace:
         theta, g, hv, n, lr, parameters = given
         call(theta, n, parameters).step_from(g, hv, lr, theta)
 
+    def update(*given: Any) -> None:
+        theta, g, memory, n, lr, parameters = given
+        call(theta, n, parameters).update(g, memory, lr)
+
     def like_directions(theta: Tensor, _g: Tensor, n: int, _parameters: list[float]) -> Tensor:
         return theta.new_empty((directions(n), *theta.shape))
 
@@ -54,6 +60,7 @@ def torch_operators(kernels: Any) -> SimpleNamespace:
         correction=_operator(f"{kernels.prefix}::correction", correction, like_theta, CORRECTION),
         straight=_operator(f"{kernels.prefix}::straight", straight, like_theta, CORRECTION),
         step_=_operator(f"{kernels.prefix}::step_", step, lambda *_: None, STEP, ("theta",)),
+        update_=_operator(f"{kernels.prefix}::update_", update, lambda *_: None, UPDATE, ("theta", "memory")),
     )
 
 

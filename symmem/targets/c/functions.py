@@ -199,7 +199,7 @@ def _launched(launch: Launch, numbers: str, storage: Storage, given: str) -> lis
 
 def _vectors(launch: Launch, storage: Storage, *, is_output: bool) -> str:
     """An array of the vectors; half precision says of each how it is stored, as memory is kept in float."""
-    names = launch.outs if is_output else launch.vectors
+    names = (launch.outs if is_output else launch.vectors) or ("NULL",)
     if storage.is_half:
         kind = f"const struct symmem_{'output' if is_output else 'input'}[]"
         formats = {True: "SYMMEM_FLOAT", False: f"SYMMEM_{storage.suffix.upper()}"}
@@ -208,4 +208,4 @@ def _vectors(launch: Launch, storage: Storage, *, is_output: bool) -> str:
         kind = f"{storage.entry} *const[]" if is_output else f"const {storage.entry} *const[]"
         found = list(names)
     start = f"({kind}){{"
-    return f"{start}{wrapped(found or ['NULL'], WIDTH - 3 * len(INDENT) - len(start), INDENT * 4)}}}"
+    return f"{start}{wrapped(found, WIDTH - 3 * len(INDENT) - len(start), INDENT * 4)}}}"

@@ -100,18 +100,23 @@ def require(arguments: list[str]) -> None:
 
 
 def test_the_c_example(shared_folder: Path, tmp_path: Path) -> None:
-    """Inside a program for the loss theta^2, linked with the built library; theta moves towards 0."""
+    """Inside a program for the loss theta^2, linked with the built library; theta moves towards 0.
+
+    Two steps with memory add up the gradient 2: 0.1 * 2, then 0.9 * 0.2 + 0.1 * 2.
+    """
     needs("cc")
-    (example,) = CODE.blocks("c")
+    example, with_memory = CODE.blocks("c")
     include, _, body = example.partition("\n")
     program = f"""{include}
 static void hessian_times(const double *theta, const double *v, double *hv) {{ (void)theta; hv[0] = 2.0 * v[0]; }}
 int main(void) {{
-    double theta[] = {{1.0}}, grad[] = {{2.0}}, v[1], hv[1], lr = 1e-3;
+    double theta[] = {{1.0}}, grad[] = {{2.0}}, v[1], hv[1], memory[2] = {{0}}, lr = 1e-3, strength = -1;
     const size_t count = 1;
     const int64_t n = 3;
 {body}
-    return !(theta[0] > 0.99 && theta[0] < 1.0);
+    if (!(theta[0] > 0.99 && theta[0] < 1.0)) return 1;
+{with_memory}
+    return !(memory[0] > 0.3799999 && memory[0] < 0.3800001 && theta[0] > 0.9 && theta[0] < 1.0);
 }}
 """
     (tmp_path / "main.c").write_text(program, encoding="utf-8")

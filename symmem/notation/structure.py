@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sympy import Abs, Add, And, Expr, Float, Mul, Pow, Rational, S, Symbol
+from sympy import Abs, Add, And, Expr, Float, Max, Mul, Pow, Rational, S, Symbol
 from sympy import Product as SympyProduct
 from sympy import Sum as SympySum
 from sympy.core.function import Application, AppliedUndef
@@ -31,6 +31,7 @@ from symmem.algebra.atoms import (
     kind,
     moves_with_theta,
 )
+from symmem.algebra.ranges import bounds
 from symmem.algebra.tensor_heads import DOT
 from symmem.algebra.where import where
 from symmem.notation.decimals import decimal_formula
@@ -219,7 +220,8 @@ class _Reader(OperatorReader):
         if expression in (S.Infinity, S.Pi):
             return Atom(str(expression))
         if isinstance(expression, Abs):
-            return Absolute(self.signed(expression.args[0])[1])  # |-x| is |x|
+            (inside,) = expression.args  # |-x| is |x|
+            return Absolute(self.sum(inside, True)[1] if isinstance(inside, Add) else self.signed(inside)[1])
         if isinstance(expression, SympySum):
             body = self.read(expression.function)
             for index, lower, upper in expression.limits:
@@ -232,6 +234,10 @@ class _Reader(OperatorReader):
         if isinstance(expression, where):
             condition, *values = expression.args
             return Call("where", (self._condition(condition), *map(self.read, values)))
+        if isinstance(expression, Max) and len(expression.args) == 2 and S.Zero in expression.args:
+            (other,) = (each for each in expression.args if each != 0)
+            if bounds(other, {}).is_nonnegative:  # a step is not below 0: max(0, min(1, n)) is min(1, n)
+                return self.read(other)
         if isinstance(expression, Application):
             name = {"Min": "min", "Max": "max"}.get(expression.func.__name__, expression.func.__name__)
             return Call(name, tuple(self.read(argument) for argument in expression.args))

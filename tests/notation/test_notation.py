@@ -16,7 +16,7 @@ import pytest
 import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sympy import Abs, Function, Rational, Sum, Symbol, sign, sqrt, symbols
+from sympy import Abs, Function, Max, Min, Rational, Sum, Symbol, sign, sqrt, symbols
 
 from symmem.notation.decimals import decimal, shown
 from symmem.notation.declared_latex import unicode_of
@@ -699,3 +699,10 @@ def test_numbers_beyond_every_float_and_every_print(value: Rational) -> None:
     exact = mpmath.mpf(int(value.p)) / int(value.q)
     assert abs(mpmath.mpf(decimal(value)) / exact - 1) < 1e-9
     assert abs(mpmath.mpf(str(shown(value + lr).subs(lr, 0))) / exact - 1) < 1e-9
+
+
+def test_a_maximum_with_0_of_what_is_never_below_it_is_not_shown() -> None:
+    """A step is not negative; ``n - 2`` may be."""
+    assert text(Max(0, Min(1, n)), names={}, functions={}) == "min(1, n)"
+    assert text(Max(0, Min(1, n - 2)), names={}, functions={}) == "max(0, min(1, n − 2))"
+    assert text(Abs(-grad - theta, evaluate=False), names={}, functions={}) == "|∇L + θ|"

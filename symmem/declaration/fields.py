@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from numbers import Rational
+from types import MappingProxyType
 from typing import TypeVar, cast
 
 from symmem.declaration.interval import REALS, Interval
@@ -76,21 +77,33 @@ def _inner(table: Mapping[str, object], key: str) -> dict[str, object]:
         raise error.within(key) from None
 
 
-def check_keys(given: object, known: tuple[str, ...] | None) -> dict[str, object]:
-    """The table as a dict with no key but the known ones."""
+def check_keys(
+    given: object, known: tuple[str, ...] | None, meant: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, object]:
+    """The table as a dict with no key but the known ones; ``meant`` are what others call them."""
     if not isinstance(given, Mapping):
         raise DeclarationError(f"expected a table, got {quote(given)}; write {{ key = value }}")
     for key in given:
         if not isinstance(key, str) or (known is not None and key not in known):
             listed = ", ".join(known or ())
-            raise DeclarationError(
-                f"unknown key {quote(key)}; known are {listed}{suggestion(str(key), known or ())}"
-            )
+            called = meant.get(str(key).casefold())
+            advice = suggestion(str(key), known or ()) if called is None else f"; here it is called {called}"
+            raise DeclarationError(f"unknown key {quote(key)}; known are {listed}{advice}")
     return dict(given)
 
 
+_MEANT = MappingProxyType(
+    {
+        **dict.fromkeys(("decay", "rho", "alpha", "momentum", "discount"), "beta"),
+        **dict.fromkeys(("factor", "weight", "scale", "gain", "coefficient"), "b"),
+        **dict.fromkeys(("input", "grad", "gradient", "source", "value"), "g"),
+    }
+)
+"""What others call the parts of a momentum variable."""
+
+
 def _momentum(entry: object, smoothed: Collection[str]) -> Momentum:
-    table = check_keys(entry, ("g", "beta", "b", "delay", "start"))
+    table = check_keys(entry, ("g", "beta", "b", "delay", "start"), _MEANT)
     if "delay" in table and "beta" in table:
         raise DeclarationError(DELAY_OR_BETA)
     if "delay" in table and table["delay"] == 0:

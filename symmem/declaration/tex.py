@@ -49,6 +49,7 @@ def check_latex(latex: object) -> str:
     """The LaTeX symbol, if it is one balanced, harmless piece of mathematics."""
     if not isinstance(latex, str) or not latex.strip() or len(latex) > MAX_LATEX:
         raise DeclarationError(f"latex: {quote(latex)} is not a LaTeX symbol; write text such as '\\beta_1'")
+    _check_quotes(latex)
     pieces = _pieces(latex)
     depth = 0
     for piece in pieces:
@@ -61,6 +62,23 @@ def check_latex(latex: object) -> str:
     if wrong:
         raise DeclarationError(f"latex: {quote(latex)}: {wrong}")
     return latex
+
+
+_ESCAPES = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r"}
+"""The first letters of beta, tau, nu, frac, rho, where a text in double quotes has lost its backslash to TOML."""
+
+
+def _check_quotes(latex: str) -> None:
+    meant = "".join(f"\\{_ESCAPES[letter]}" if letter in _ESCAPES else letter for letter in latex)
+    if meant == latex:
+        return
+    try:
+        _pieces(meant)
+    except DeclarationError:
+        return  # what was meant is no symbol either: it is refused for what it is
+    raise DeclarationError(
+        f"latex: in double quotes TOML reads a backslash as an escape; write it in single quotes, '{meant}'"
+    )
 
 
 def _pieces(latex: str) -> list[str]:

@@ -106,7 +106,8 @@ def _check_text(table: Mapping[str, object]) -> None:
             number = isinstance(value, (int, Decimal)) and not isinstance(value, bool)
             if key in ("g", "beta", "b") and not (number or isinstance(value, str)):
                 raise DeclarationError(
-                    f"momentum {position}: {key}: {quote(value)} is neither text nor a number; put it in quotes"
+                    f"momentum {position}: {key}: {quote(value)} is neither text nor a number; "
+                    "write a number, or a formula in quotes"
                 )
 
 

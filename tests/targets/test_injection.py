@@ -5,7 +5,6 @@ What is emitted is read by the parser of its own language and compared with what
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import shutil
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from command import run
+from payloads import HARMLESS, PAYLOADS, WRITTEN, control_words, shape
 
 import symmem
 from symmem.declaration.citation import ADDRESSES, FIELDS
@@ -36,24 +36,6 @@ from symmem.targets.registry import TARGETS
 from symmem.targets.torch.with_runtime import runtime_module
 
 SECRET = "SECRETWORD"
-HARMLESS = "Plain words 2020"
-PAYLOADS = {
-    "tex": r"\immediate\pdfobj stream file{/etc/passwd}\input{/etc/passwd}\write18{id} ^^5cinput $\def\x{$",
-    "tex end": r"} \end{document} ] \catcode`\%=12 % \csname end\endcsname ~",
-    "bibtex": r'x}, note = {y}} @misc{evil, title = {z}} @string{a = "b"} {{{ " # "',
-    "closing": r"}}}}",
-    "python": '""" + __import__("os").system("id") + """ \\',
-    "python quotes": "''' \" \\N{DIGIT ONE} {__class__} %s \\",
-    "c": r'*/ int evil(void) { return 1; } /* " ??/ // \ ',
-    "c slash": r"*\ int evil(void) { return 1; } /\* *??/ **\\ *//*",
-    "cmake": r'${EVIL} $ENV{HOME} ") execute_process(COMMAND id) [[ ]] #[[ ; \${x}',
-    "pkg-config": r"${prefix} Libs: -levil # \$(id) `id`",
-    "html": "</strong><script>alert(1)</script><img src=x onerror=alert(1)> &lt; $\\href{javascript:alert(1)}{x}$",
-    "jinja": "<< evil >> <% raise %> {{ 7*7 }} {% x %} <# y #>",
-    "octave": "%{ ... ' system('id') \" end # %} #{",
-    "names": "Kärlein, Łukasz Erdős–Ñandú 中文 «β»",
-}
-
 DECLARATION = r"""
 name = "probe-one"
 title = {title}
@@ -86,21 +68,6 @@ def derived(text: str, *, cited: bool, opaque: bool = True) -> symmem.Derivation
         fields = "".join(f"{name} = {said}\n" for name in FIELDS if name not in ADDRESSES)
         given += f"\n[citation.one]\ntype = 'article'\n{fields}"
     return derive(read_toml(given))
-
-
-NAMED = re.compile(r"Memoryless|WithMemory")
-
-
-def shape(source: str) -> str:
-    """The syntax tree of a Python module without its texts and the name of its class."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = ""
-        for field in ("name", "id"):
-            if NAMED.search(str(getattr(node, field, ""))):
-                setattr(node, field, "named")
-    return ast.dump(tree)
 
 
 PYTHON = {
@@ -246,18 +213,6 @@ def test_notebooks_have_no_new_tags_and_no_new_mathematics() -> None:
 
 
 # TeX and BibTeX
-
-
-def control_words(source: str) -> set[str]:
-    return set(re.findall(r"\\[A-Za-z@]+", source))
-
-
-ACCENTS = (
-    r"\textbackslash \textbraceleft \textbraceright \textasciitilde \textasciicircum \ensuremath \H \L \beta"
-)
-LAYOUT = r"\times \quad \smmtight"  # where a long title leaves less room for the formula beside it
-WRITTEN = {*ACCENTS.split(), *LAYOUT.split()}
-"""What plain text is written with."""
 
 
 @pytest.mark.parametrize("name", PAYLOADS)

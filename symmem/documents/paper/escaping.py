@@ -14,6 +14,7 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
     "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+    "[": "{[}", "]": "{]}", "*": "{*}",  # at the head of a row they would be arguments of the \\ before it
 }  # fmt: skip
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
@@ -67,4 +68,4 @@ def _command(character: str) -> str:
     flat = unicodedata.normalize("NFKD", character)
     if flat.isascii():
         return escape(flat)
-    return f"[U+{ord(character):04X}]"
+    return escape(f"[U+{ord(character):04X}]")

@@ -12,6 +12,7 @@ a vector that is known by another name, such as a past update.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from sympy import Expr, Integer, Mul, Pow, S, Sum, Symbol
 from sympy.core.function import AppliedUndef
@@ -109,17 +110,13 @@ def blocked(
     given = [canonical(each) for each in (formula, *beside)]
     pool = list(given)
     keys: list[Key] = []
-    known: dict[Expr, float] = {}
-
-    def width(part: Expr) -> float:
-        if part not in known:
-            known[part] = size(part)
-        return known[part]
+    # A part is measured once, however often it is asked for.
+    width, too_long = cache(size), cache(is_long)
 
     while len(keys) < _MOST:
         template = _repeated(pool, width)
         for whole in pool if template is None else ():
-            if template is None and is_long(whole):
+            if template is None and too_long(whole):
                 template = _largest(whole, width, _LINES * line)
         if template is None:
             break

@@ -59,18 +59,35 @@ def shortened(
     assert found is not None, "a paper is written from an account with its PARTS"
     taken = " ".join(account.optimizer.symbols.values())
     free = [letter for letter, definition in letters if definition not in taken]
-    closed = _abbreviated(found, found.coefficients or (found.M,), free, writer, known or {})
-    if closed.is_series or _lines(closed, writer) <= MOST_LINES:
-        return closed
+    closed = _Measured.of(
+        _abbreviated(found, found.coefficients or (found.M,), free, writer, known or {}), writer
+    )
     held = found.steps
     best = closed
-    if held.histories:
+    if closed.lines > MOST_LINES and held.histories:
         naming = naming_histories(held, writer)
         through = _abbreviated(found, (LR * held.assembled,), free, naming, known or {})
-        best = min(closed, replace(through, steps=held), key=lambda short: _lines(short, writer))
-    if numbering is None or _lines(best, writer) <= MOST_LINES:
-        return best
-    return _in_blocks(found, best, writer, numbering)
+        best = min(closed, _Measured.of(replace(through, steps=held), writer), key=lambda each: each.lines)
+    if best.lines > MOST_LINES and numbering is not None:
+        best = _in_blocks(found, best, writer, numbering)
+    return best.short
+
+
+@record(frozen=True)
+class _Measured:
+    """A form of the lemma with the lines of its correction, which are counted once."""
+
+    short: Short
+    lines: int
+
+    @classmethod
+    def of(cls, short: Short, writer: Writer) -> _Measured:
+        """A series is written as it is, and counts for nothing."""
+        if short.is_series:
+            return cls(short, 0)
+        naming = _abbreviating(writer, short.shorthands)
+        naming = naming if short.steps is None else naming_histories(short.steps, naming)
+        return cls(short, height(short.corrections[0], (), naming))
 
 
 def _abbreviated(
@@ -90,21 +107,15 @@ def _abbreviated(
     return Short(found.F, corrections, bool(found.coefficients), tuple(renamed))
 
 
-def _in_blocks(found: Lemma, best: Short, writer: Writer, numbering: Numbering) -> Short:
+def _in_blocks(found: Lemma, best: _Measured, writer: Writer, numbering: Numbering) -> _Measured:
     """The correction in blocks: by its sums over the history or its past updates, where it has such a form."""
-    held = found.steps
-    by_steps = held.is_written_out or best.steps is not None
+    held, through = found.steps, best.short.steps
+    by_steps = held.is_written_out or through is not None
     formula = marked(LR * held.assembled, held) if by_steps else found.M
     blocks = in_blocks(formula, found.F, writer)
-    short = Short(blocks.beside[0], (blocks.formula,), False, (), best.steps, blocks.blocks, numbering)
-    return short if height(blocks.formula, blocks.blocks, writer) < _lines(best, writer) else best
-
-
-def _lines(short: Short, writer: Writer) -> int:
-    """The lines of the correction."""
-    naming = _abbreviating(writer, short.shorthands)
-    return height(
-        short.corrections[0], (), naming if short.steps is None else naming_histories(short.steps, naming)
+    short = Short(blocks.beside[0], (blocks.formula,), False, (), through, blocks.blocks, numbering)
+    return min(
+        best, _Measured(short, height(blocks.formula, blocks.blocks, writer)), key=lambda each: each.lines
     )
 
 

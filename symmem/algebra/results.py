@@ -147,9 +147,20 @@ class Unknown:
 
     sentence: Sentence
     warning: bool = False
+    advice: Sentence | None = None
+    """What to do about it: for a person at work, not for the reader of a paper."""
+
+    @property
+    def advised(self) -> Sentence:
+        """The sentence with its advice behind it."""
+        return (
+            self.sentence
+            if self.advice is None
+            else Sentence.of(*self.sentence.parts, "; ", *self.advice.parts)
+        )
 
     def __str__(self) -> str:
-        return f"warning: {self.sentence}" if self.warning else str(self.sentence)
+        return f"warning: {self.advised}" if self.warning else str(self.advised)
 
 
 class Advice(Enum):

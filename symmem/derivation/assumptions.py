@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Pow, Symbol, default_sort_key, oo
 
-from symmem.algebra.atoms import STEP, is_scalar
+from symmem.algebra.atoms import STEP, THETA, is_scalar
 from symmem.algebra.intervals import DECAYS, Interval
 from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Sentence
@@ -27,6 +27,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_decays(method),
         *_distinct_decays(method, formulas),
         Assumption(Sentence.of(loss)),
+        *_bounded_iterates(method),
         *smoothness(method, order).assumptions,
         *small_steps(method, order),
         *(
@@ -75,6 +76,12 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
                     Sentence.of(pole, " is not 0"),
                     Sentence.of("where it is, derive again with those values set"),
                 )
+
+
+def _bounded_iterates(method: Method) -> Iterator[Assumption]:
+    """The theorem asks for bounded updates: one that reads the parameters themselves is bounded where they are."""
+    if any(THETA in part.free_symbols for part in (method.phi, *(channel.g for channel in method.channels))):
+        yield Assumption(Sentence.of("the iterates stay in a bounded set"))
 
 
 def _bounded_gains(method: Method) -> Iterator[Assumption]:

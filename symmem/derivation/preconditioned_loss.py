@@ -104,7 +104,7 @@ def _loss_of(fields: list[Expr], regime: Regime, scalars: Scalars) -> ModifiedLo
     """The loss that these fields, as they are, have with the preconditioner of the first."""
     preconditioner, decay = preconditioner_of(fields[0], scalars)
     if preconditioner is None:
-        reason = "no scalar and no diagonal factor free of theta was found that makes the gradient the update"
+        reason = "no scalar or diagonal factor, a function of the gradient, was found that turns it into the update"
         return Obstruction(Sentence.of(reason), terms_of(fields[0]), 0)
     if is_scalar(preconditioner):
         verdict = _with_scalar(fields, preconditioner, regime, scalars)

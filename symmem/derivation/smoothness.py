@@ -55,7 +55,7 @@ class Smoothness:
 def smoothness(method: Method, order: int) -> Smoothness:
     """Part by part; where nothing fails, that all is smooth is one sentence."""
     named: list[tuple[tuple[Part, ...], Expr]] = [((Named("Phi"),), method.phi)]
-    named += [((f"g of momentum {k}",), channel.g) for k, channel in enumerate(method.channels, start=1)]
+    named += [((Named("g", k),), channel.g) for k, channel in enumerate(method.channels, start=1)]
     assumed: list[Assumption] = []
     warnings: list[Unknown] = []
     for name, expression in named:
@@ -65,8 +65,9 @@ def smoothness(method: Method, order: int) -> Smoothness:
             if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
                 assumed.append(Assumption(Sentence.of(rough.inner, _NOWHERE_ZERO), _ONLY_AT_DEFAULTS))
             else:
-                words = (*name, " contains ", rough.part, ", which ", *_problem(rough))
-                warnings.append(Unknown(Sentence.of(*words), warning=True))
+                words, advice = _problem(rough)
+                told = Sentence.of(*name, " contains ", rough.part, ", which ", *words)
+                warnings.append(Unknown(told, warning=True, advice=Sentence.of(*advice) if advice else None))
     if not warnings:
         words = (
             Named("Phi"),
@@ -137,23 +138,25 @@ def _joins_entries(inner: Expr) -> bool:
     return kind(inner) is Kind.TENSOR or inner.has(TOTAL)
 
 
-def _problem(rough: RoughPart) -> tuple[Part, ...]:
+def _problem(rough: RoughPart) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """What fails, and what to use instead."""
     x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
+    away: tuple[Part, ...] = ("keep it away from 0, e.g. with an ", eps)
     if rough.roughness is Roughness.JUMP:
-        return ("jumps where its argument is 0; use a smooth sign, ", x / sqrt(x**2 + eps))
+        return ("jumps where its argument is 0",), ("use a smooth sign, ", x / sqrt(x**2 + eps))
     if rough.roughness is Roughness.SINGULAR:
-        return ("is singular where ", inner, " is 0; keep it away from 0, e.g. with an ", eps)
+        return ("is singular where ", inner, " is 0"), away
     if rough.roughness is Roughness.POLES:
-        words = " is 0; keep its argument between two poles, e.g. with a tanh"
-        return ("is singular where ", cos(inner), words)
+        return ("is singular where ", cos(inner), " is 0"), (
+            "keep its argument between two poles, e.g. with a tanh",
+        )
     if rough.roughness is Roughness.RANK:
-        return ("is smooth where ", inner, " has full rank")
+        return ("is smooth where ", inner, " has full rank"), ()
     if _joins_entries(inner) and rough.roughness is Roughness.ROOT:
-        return ("is not differentiable where ", inner, " is 0; keep it away from 0, e.g. with an ", eps)
+        return ("is not differentiable where ", inner, " is 0"), away
     if rough.roughness is Roughness.KINK:
-        return ("has a kink where its argument is 0; use ", sqrt(x**2 + eps))
+        return ("has a kink where its argument is 0",), ("use ", sqrt(x**2 + eps))
     return (
         "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
-        "no longer helps; put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent),
-    )  # fmt: skip
+        "no longer helps",
+    ), ("put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent))  # fmt: skip

@@ -15,6 +15,7 @@ from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sent
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation, MemorylessIteration
+from symmem.derivation.every_history import every_history
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
 from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, noise_paths, noise_steps
@@ -260,4 +261,5 @@ def _lemma(derivation: Derivation) -> Lemma:
     first_alone = derivation.order == 1 or merged(method).is_cascade
     _demanded(update if first_alone or derivation.order > FINITE_ORDER else derivation.M)
     coefficients = () if first_alone else (first / LR, second_coefficient(method))
-    return Lemma(update, first, coefficients, steps(method))
+    histories = every_history(method, derivation.order)
+    return Lemma(update, first, coefficients, steps(method), histories)

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from sympy import Expr
 
 from symmem.algebra.results import Missing, Sentence
+from symmem.derivation.every_history import EveryHistory
 from symmem.derivation.scheduled import SlowLimit
 from symmem.derivation.steps import Steps
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
@@ -120,3 +121,4 @@ class Lemma:
     M: Expr
     coefficients: tuple[Expr, ...]
     steps: Steps
+    histories: EveryHistory

@@ -48,9 +48,10 @@ def missing_prose(missing: Missing) -> Prose:
 def stated(record: Assumption | Conclusion | Unknown) -> Prose:
     """The sentence of what is assumed, concluded or not known; a warning says that it is one."""
     warned = isinstance(record, Unknown) and record.warning
+    sentence = record.advised if isinstance(record, Unknown) else record.sentence
     aside = record.aside.parts if isinstance(record, Assumption) else ()
     behind = (" (", *aside, ")") if aside else ()
-    return (*(("warning: ",) if warned else ()), *record.sentence.parts, *behind)
+    return (*(("warning: ",) if warned else ()), *sentence.parts, *behind)
 
 
 def step_of(inside: Formula, front: Formula = H) -> Formula:

@@ -60,12 +60,12 @@ def rows(update: Expr, optimizer: Optimizer) -> Rows:
     return ((Atom(LETTER), LR * products[0]), (LINE, written))
 
 
-def notes(account: Account) -> tuple[Prose, ...]:
+def notes(account: Account, *, tells_missing: bool = True) -> tuple[Prose, ...]:
     """How close it is, what bounds it, and where it is missing."""
     line = account.straight
     assert line is not None
     close: Prose = ("It is ", added(Letter("F"), Letter("M")), " up to ", Bound(LR**2), ".")
     remarks: list[Prose] = [close, (*line.bound.parts, ".")]
-    if isinstance(line.update, Missing):
+    if tells_missing and isinstance(line.update, Missing):
         remarks.append(("At finite ", Atom("n"), " there is none: ", *line.update.reason.parts, "."))
     return tuple(remarks)

@@ -44,7 +44,9 @@ def number(value: int) -> Piece:
 
 def words(text: str) -> Piece:
     """Plain words among the mathematics."""
-    return symbol(rf"\text{{{text}}}", extent.words(text))
+    # A single word is upright also where the text around it is in italics.
+    command = r"\text" if " " in text else r"\mathrm"
+    return symbol(rf"{command}{{{text}}}", extent.words(text))
 
 
 def row(*parts: Piece) -> Piece:

@@ -27,7 +27,7 @@ def declared(phi: str, *momentum: Momentum) -> Optimizer:
 
 
 def warnings(optimizer: Optimizer) -> list[str]:
-    return [str(item.sentence) for item in symmem.derive(optimizer).unknown if item.warning]
+    return [str(item.advised) for item in symmem.derive(optimizer).unknown if item.warning]
 
 
 KINKED_ZOO = {"rmsprop-torch", "adam-torch", "adamw-torch"}
@@ -38,14 +38,14 @@ KINKED = {
     "pole": (declared("1/m1"), "Phi contains 1/m1, which is singular"),
     "root": (declared("sqrt(m1)", SQUARE), "Phi contains sqrt(m1), which is not differentiable"),
     "inverse root": (declared("m1/sqrt(m2)", GRAD, SQUARE), "Phi contains 1/sqrt(m2), which is singular"),
-    "abs in g": (declared("m1", Momentum("abs(grad)", "beta", "1")), "g of momentum 1 contains Abs(grad)"),
+    "abs in g": (declared("m1", Momentum("abs(grad)", "beta", "1")), "g_1 contains Abs(grad)"),
     "root in g": (
         declared("m1", Momentum("sqrt(grad**2)", "beta", "1")),
-        "g of momentum 1 contains sqrt(grad**2)",
+        "g_1 contains sqrt(grad**2)",
     ),
     "abs of theta": (
         declared("m1 + m2", GRAD, Momentum("abs(theta)", "0", "1")),
-        "g of momentum 2 contains Abs(theta)",
+        "g_2 contains Abs(theta)",
     ),
 }
 SMOOTH = {

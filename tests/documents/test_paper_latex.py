@@ -129,7 +129,7 @@ class Truth:
             r"\bG": lambda w, j, *_: self.vector(d.modified_equation[int(j)], w.theta),
             r"\bd": lambda w, j, *_: self.vector(d.shift[int(j) - 1], w.theta),
             r"\bS": self.past,
-            "d": lambda w, *_: entrywise(
+            r"\by": lambda w, *_: entrywise(
                 lambda x: MP.mpf(LR.p) / LR.q * x,
                 tuple(LOSS.contraction(w.theta, self.vector(d.limit.F, w.theta))),
             ),

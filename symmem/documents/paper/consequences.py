@@ -14,8 +14,7 @@ from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.parts import Limit, ModifiedEquation, Schedule, StartShift
-from symmem.documents.prose import missing_prose
-from symmem.documents.straight_line import straight_section
+from symmem.documents.straight_line import CHANGE, notes, straight_section
 from symmem.documents.verdict_prose import flow_prose, witness_prose
 from symmem.notation.formula import Formula, Gradient, Number
 from symmem.notation.statement import (
@@ -44,9 +43,21 @@ NEXT = AtStep(Letter("memoryless"), added(N, ONE))
 Values = dict[str, object]
 
 
-def _absent(missing: Missing | None, writer: Writer) -> Values:
-    """In the place of a part that does not exist: the reason."""
-    return {"reason": "It was not derived" if missing is None else writer.sentence(missing_prose(missing))}
+def absent(missing: Missing | None, name: str, writer: Writer) -> Values:
+    """In the place of a part that does not exist: the reason; a reader of a paper is given no advice."""
+    return {"reason": "It was not derived" if missing is None else reason(missing, name, writer)}
+
+
+def reason(missing: Missing, name: str, writer: Writer) -> str:
+    """The reason as a sentence of its own: a section says once whose it is."""
+    first, *others = missing.reason.parts
+    own = first.removeprefix(f"{name}: ") if isinstance(first, str) else first
+    return capital(writer.sentence((own, *others)))
+
+
+def capital(sentence: str) -> str:
+    """With a capital letter in front."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def memoryless_step(inside: Formula, front: Formula = H) -> Row:
@@ -57,7 +68,7 @@ def memoryless_step(inside: Formula, front: Formula = H) -> Row:
 def limit(found: Limit | Missing | None, name: str, writer: Writer, front: Formula = H) -> Values:
     """``theta <- theta - h (F_0 + h F_1 + ...)``."""
     if not isinstance(found, Limit):
-        return _absent(found, writer)
+        return absent(found, name, writer)
     values = found.coefficients
     rows = [
         Row(Applied(Indexed(Letter("F"), Number(j)), (THETA,)), (value,), f"eq:{name}-limit-{j}")
@@ -95,7 +106,7 @@ def modified_loss(
             "display": writer.display(rows),
         }
     if not isinstance(loss, ModifiedLoss):
-        return _absent(loss, writer)
+        return absent(loss, name, writer)
     rows = [
         _loss_step(loss, writer, front),
         Row(Applied(Letter("modified loss"), (THETA,)), (loss.potential,), f"eq:{name}-loss"),
@@ -125,7 +136,7 @@ def _loss_step(loss: ModifiedLoss, writer: Writer, front: Formula) -> Row:
 def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:
     """``theta' = G_0 + h G_1 + ...``, and whether it is a gradient flow."""
     if not isinstance(found, ModifiedEquation):
-        return _absent(found, writer)
+        return absent(found, name, writer)
     values = found.coefficients
     rows = [
         Row(Applied(Indexed(Letter("G"), Number(j)), (THETA,)), (value,), f"eq:{name}-G{j}")
@@ -146,19 +157,26 @@ def straight(account: Account, writer: Writer) -> Values:
     section = straight_section(account)
     if section is None or not section.equations:
         return {"display": ""}
+    name, line = account.optimizer.name, account.straight
     found = [Row(each.label, (each.value,)) for each in section.equations]
-    found[-1] = replace(found[-1], label=f"eq:{account.optimizer.name}-straight")
+    found[-1] = replace(found[-1], label=f"eq:{name}-straight")
+    if len(found) > 1:  # the change of the gradient is a vector, and has a letter that nothing else has
+        writer = writer.naming({CHANGE.name: Letter("y")})
+        found[0] = replace(found[0], left=Letter("y"))
     return {
         "display": writer.display(found),
         "lead": writer.sentence(section.lead),
-        "notes": " ".join(writer.sentence(note) for note in section.notes),
+        "notes": " ".join(writer.sentence(note) for note in notes(account, tells_missing=False)),
+        "finite": ""
+        if line is None or not isinstance(line.update, Missing)
+        else reason(line.update, name, writer),
     }
 
 
 def start(found: StartShift | Missing | None, name: str, writer: Writer) -> Values:
     """The shifts ``d_j``; none where no gain depends on the step and the order is 1."""
     if not isinstance(found, StartShift):
-        return _absent(found, writer)
+        return absent(found, name, writer)
     if not found.is_shifted:
         return {"reason": "", "shifted": False}
     shifts = found.shifts

@@ -10,6 +10,7 @@ from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
 from symmem.documents.paper.blocks import first_numbering
+from symmem.documents.paper.conditions import conditions
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import (
@@ -30,7 +31,6 @@ from symmem.documents.paper.macros import FILE, SHORTHANDS
 from symmem.documents.paper.noise import noise
 from symmem.documents.paper.proof import proof
 from symmem.documents.parts import SETTLED, Limit, Part
-from symmem.documents.prose import stated
 from symmem.documents.scheduled import settled_front
 from symmem.documents.update import notes, reads_others
 from symmem.output.rendering import render
@@ -75,11 +75,12 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         "program": remarks(optimizer),
         "table": table(optimizer, writer),
         "update": update(optimizer, writer),
-        "notes": [_capital(writer.sentence(note)) for note in notes(optimizer)],
+        "notes": [consequences.capital(writer.sentence(note)) for note in notes(optimizer)],
         "is_cascade": reads_others(optimizer),
         "has_delays": any(variable.delay for variable in optimizer.momentum),
         "scheduled": optimizer.schedule is not None,
         **_rests_on(account, writer),
+        "conditions": conditions(optimizer, account.lemma.histories, writer, warned=_is_warned(account)),
         **lemma(short, optimizer, writer),
         "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
         "coq": _checked(layout.proofs.get(optimizer.name, "")),
@@ -87,25 +88,25 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
     }
 
 
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
 def _rests_on(account: Account, writer: Writer) -> dict[str, object]:
     """Assumptions that are assumptions; what was checked; what the theory replaces; what is not known."""
     assumed = [each for each in account.assumptions if not each.is_departure and not each.is_checked]
     return {
         "assumptions": [writer.sentence(each.sentence.parts) for each in assumed],
-        "smooth": [writer.sentence(each.sentence.parts) for each in account.assumptions if each.is_checked],
         "departures": [
-            _capital(writer.sentence(each.sentence.parts))
+            consequences.capital(writer.sentence(each.sentence.parts))
             for each in account.assumptions
             if each.is_departure
         ],
-        "unknown": [writer.sentence(stated(each)) for each in account.unknown],
+        "unknown": [consequences.capital(writer.sentence(each.sentence.parts)) for each in account.unknown],
         "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
-        "warned": any(each.warning for each in account.unknown),
+        "warned": _is_warned(account),
     }
+
+
+def _is_warned(account: Account) -> bool:
+    """Whether an assumption is known to fail somewhere."""
+    return any(each.warning for each in account.unknown)
 
 
 def _checked(file: str) -> str:

@@ -15,7 +15,7 @@ from math import factorial
 
 from sympy import Add, Expr, Mul, S, nan, oo, zoo
 
-from symmem.algebra.atoms import GRAD
+from symmem.algebra.atoms import GRAD, LR
 from symmem.algebra.directional import derivative
 from symmem.algebra.results import Named, Sentence
 from symmem.derivation.expansion import expansion
@@ -37,7 +37,7 @@ def beyond_geometric_memory(method: Method, found: GradientMap, order: int) -> O
         seen = witness(part, S.One, method.defaults, Sentence.of(what))
         if seen is not None:
             reason = Sentence.of(
-                "on the slow manifold the mean of past gradients is ", Named("m", 0), " + h ", Named("m", 1),
+                "on the slow manifold the mean of past gradients is ", Named("m", 0), " + ", LR, " ", Named("m", 1),
                 " + ..., and ", what, " is no gradient",
             )  # fmt: skip
             return Obstruction(reason, (), j, seen)

@@ -42,7 +42,12 @@ def map_obstruction_prose(found: Obstruction) -> Prose:
 
 
 def witness_prose(witness: Witness) -> Prose:
-    """A place where the Jacobian is not symmetric: what stands at (i, j) and at (j, i)."""
+    """A place where the Jacobian is not symmetric, with the loss that docs/mathematics.md has."""
+    return ("Witness: for the loss of mathematics.md section 12 at ", *witness_place(witness))
+
+
+def witness_place(witness: Witness) -> Prose:
+    """The place, from its point on, and what stands at (i, j) and at (j, i)."""
     i, j = (entry + 1 for entry in witness.entries)
     point = [part for x in witness.point for part in (", ", _short(float(x)))][1:]
     values = [part for name, x in witness.values for part in (", ", Equality(Atom(name), number_formula(x)))]
@@ -52,7 +57,6 @@ def witness_prose(witness: Witness) -> Prose:
     if witness.decay != 0:
         less = (" less ", _short(witness.decay), " ", Atom("theta"), "/", Letter("P"))
     return (
-        "Witness: for the loss of mathematics.md section 12 at ",
         Atom("theta"), " = (", *point, ")", *values,
         ", the entries ", Grouped((Number(i), Number(j))), " and ", Grouped((Number(j), Number(i))),
         " of the Jacobian of ", *witness.what.parts, *less, " are ", _short(witness.jacobian[0], digits), " and ",

@@ -11,11 +11,12 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.parts import Limit, ModifiedEquation, Schedule, StartShift
 from symmem.documents.straight_line import CHANGE, notes, straight_section
-from symmem.documents.verdict_prose import flow_prose, witness_prose
+from symmem.documents.verdict_prose import flow_prose, witness_place
 from symmem.notation.formula import Formula, Gradient, Number
 from symmem.notation.statement import (
     ONE,
@@ -100,7 +101,7 @@ def modified_loss(
             "reason": "",
             "exists": False,
             "denied": loss.is_denial,
-            "witness": "" if loss.witness is None else writer.sentence(witness_prose(loss.witness)),
+            "witness": witness(loss.witness, writer),
             "obstruction": writer.sentence(loss.reason.parts),
             "fails_at": loss.order,
             "display": writer.display(rows),
@@ -121,6 +122,17 @@ def modified_loss(
         "unchanged": LR not in loss.potential.free_symbols,
         "display": writer.display(rows),
     }
+
+
+def witness(found: Witness | None, writer: Writer) -> str:
+    """Where the Jacobian is not symmetric, with the loss in full: a reader can compute the same numbers."""
+    if found is None:
+        return ""
+    # Each vector for itself: a line of text can end between them.
+    rows = ", ".join(f"$({', '.join(map(str, row))})$" for row in found.rows)
+    ridge = r"\smmloss(x) = \sum_{j} \sin(a_{j}\smmtrans x + 1) + \tfrac{1}{2} (a_{j}\smmtrans x)^{2}"
+    place = writer.sentence(witness_place(found))
+    return f"A witness is the loss ${ridge}$, where the $a_{{j}}$ are {rows}, at {place}"
 
 
 def _loss_step(loss: ModifiedLoss, writer: Writer, front: Formula) -> Row:

@@ -9,9 +9,9 @@ from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.gradient_map_loss import PREVIOUS, GradientMapLoss
 from symmem.derivation.verdicts import Obstruction
-from symmem.documents.paper.consequences import MEMORYLESS, NEXT, Values
+from symmem.documents.paper.consequences import MEMORYLESS, NEXT, Values, witness
 from symmem.documents.paper.displays import Row, Writer
-from symmem.documents.verdict_prose import map_obstruction_prose, witness_prose
+from symmem.documents.verdict_prose import map_obstruction_prose
 from symmem.method.geometric import Geometric
 from symmem.notation.formula import Atom, Formula, Gradient
 from symmem.notation.statement import (
@@ -40,11 +40,10 @@ def gradient_map(
 ) -> Values:
     """The corollary, a denial, or nothing for a method of another kind."""
     if isinstance(found, Obstruction):
-        witness = "" if found.witness is None else writer.sentence(witness_prose(found.witness))
         return {
             "verdict": "none",
             "sentence": writer.sentence(map_obstruction_prose(found)),
-            "witness": witness,
+            "witness": witness(found.witness, writer),
         }
     if not isinstance(found, GradientMapLoss):
         return {"verdict": ""}

@@ -86,11 +86,29 @@ def test_a_wrong_number_is_rejected(tmp_path: Path) -> None:
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("name", ["heavyball", "adamw"])
+@pytest.mark.parametrize(
+    "name", ["heavyball", "adamw", "nesterov", "qhm", "signum", "aggmo", "adams-bashforth", "sgd-warmup"]
+)
 def test_twenty_wrong_numbers_are_rejected(name: str, tmp_path: Path) -> None:
     text = coq_file(symmem.derive(name))
     for position, number in enumerate(places(text, 20)):
         assert run(broken(text, number), tmp_path, f"broken{position}").returncode != 0, number
+
+
+def test_delays_under_a_schedule(tmp_path: Path) -> None:
+    """A delay sees the last steps, under any schedule; one step more is rejected."""
+    optimizer = symmem.Optimizer(
+        name="late",
+        phi="2*m1 - m2",
+        momentum=[symmem.Momentum("grad", "0", "1"), symmem.Momentum("grad", delay=2, b="c")],
+        parameters={"c": {"default": 0.5, "range": "[0, 1]"}},
+        schedule="1/(n + 1)",
+    )
+    text = coq_file(symmem.derive(optimizer))
+    seen = "moved (fun s => rate s * F s i) n (Nat.min 2 n)"
+    assert text.count(seen) == 1
+    assert_accepted(text, tmp_path)
+    assert run(text.replace(seen, seen.replace("2 n", "3 n")), tmp_path, "broken").returncode != 0
 
 
 HARD = (

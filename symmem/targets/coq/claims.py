@@ -13,6 +13,7 @@ from symmem.algebra.passes import collect, distribute
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
 from symmem.derivation.history import past_terms, sum_over_past
+from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.instant import Instant
 from symmem.method.kernel import Kernel
@@ -75,9 +76,10 @@ def claims_of(derivation: Derivation) -> Claims:
 
 
 def is_known(memory: Memory) -> bool:
-    """Whether the file has words for it: no memory but of the present, and geometric ones with a plain decay."""
+    """Whether the file has words for it: the present, a delay from the first value, geometric with a plain decay."""
     return all(
         isinstance(part, Instant)
+        or (isinstance(part, Delay) and not part.starts_empty)
         or (isinstance(part, Geometric) and isinstance(part.decay, (Symbol, Rational)))
         for part in memory.parts
     )

@@ -22,8 +22,8 @@ _KEYWORDS = (
     "Record Remark Require Scheme Scope Section Structure Theorem Variable Variables Variant inline"
 )
 _LIBRARY = (
-    "R nat I O S Rabs sqrt INR exp ln cos sin tanh sinh cosh atan Nat total moved past tail now fades grad theta lr "
-    "D2L entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj"
+    "R nat I O S Rabs sqrt INR exp ln cos sin tanh sinh cosh atan Nat total moved past tail now late rate fades "
+    "grad theta lr D2L entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj"
 )
 _STEMS = (
     "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen",

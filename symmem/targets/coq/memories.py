@@ -5,12 +5,13 @@ from __future__ import annotations
 from sympy import Add, Expr
 
 from symmem.algebra.atoms import PAST, STEP
+from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.kernel import Kernel
 from symmem.targets.coq.claims import Memory, Term
 from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
 
-_APART = "rewrite ?total_plus, ?total_times, ?total_geometric, ?total_now by lra."
+_APART = "rewrite ?total_plus, ?total_times, ?total_geometric, ?total_now, ?total_late by lra."
 
 
 def memory(proofs: Proofs, held: Memory) -> list[Block]:
@@ -36,6 +37,8 @@ def frozen_value(proofs: Proofs, held: Memory) -> Block:
 
 def shape(proofs: Proofs, part: Kernel) -> str:
     """The weight of the value k steps ago, without its factor."""
+    if isinstance(part, Delay):
+        return f"late {part.steps} n k"
     return f"{proofs.atom(part.decay)} ^ k" if isinstance(part, Geometric) else "now k"
 
 
@@ -85,15 +88,16 @@ def history(proofs: Proofs, held: Memory) -> list[Block]:
     """``S_l``, its factor included, by its definition; closed term by term, else as a single sum."""
     place, terms = proofs.place(held), proofs.claims.terms
     by_definition = defined(
-        f"history{place} (n : nat) (i : entry) : R :=\n  past (weight{place} n) (fun s => F s i) n"
+        f"history{place} (n : nat) (i : entry) : R :=\n  past (weight{place} n) (fun s => {_past_update(proofs)}) n"
     )
     if terms is None:
         return [
             by_definition,
+            *_seen_by_delay(proofs, held),
             theorem(
                 f"history{place}_single",
                 f"forall (n : nat) (i : entry),\n"
-                f"  history{place} n i = total (fun s => tail (weight{place} n) n s * F s i) n",
+                f"  history{place} n i = total (fun s => tail (weight{place} n) n s * ({_past_update(proofs)})) n",
                 [f"intros n i. unfold history{place}. apply past_single."],
             ),
         ]
@@ -117,6 +121,29 @@ def history(proofs: Proofs, held: Memory) -> list[Block]:
                 "ring.",
             ],
         ),
+    ]
+
+
+def _past_update(proofs: Proofs) -> str:
+    """The step from theta_s, over lr; under a schedule, which may be any, with its rate."""
+    return "F s i" if proofs.claims.method.rate is None else "rate s * F s i"
+
+
+def _seen_by_delay(proofs: Proofs, held: Memory) -> list[Block]:
+    """A delay of d steps sees the last d of them, each with the same weight."""
+    part, place = held.parts[0], proofs.place(held)
+    if len(held.parts) > 1 or not isinstance(part, Delay):
+        return []
+    return [
+        theorem(
+            f"history{place}_late",
+            f"forall (n : nat) (i : entry),\n  history{place} n i = {proofs.atom(part.scale(STEP))} * "
+            f"moved (fun s => {_past_update(proofs)}) n (Nat.min {part.steps} n)",
+            [
+                f"intros n i. unfold history{place}, weight{place}.",
+                f"rewrite (past_times_weight _ (late {part.steps} n)), past_late. reflexivity.",
+            ],
+        )
     ]
 
 

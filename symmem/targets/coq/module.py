@@ -52,6 +52,7 @@ def proved_file(derivation: Derivation) -> Proved:
         **_head(derivation, made, table, missing),
         **{name: _static(f"{name}.v") for name in ("sums", "tactics", "limits", "potentials", "trees")},
         "parameters": _parameters(first, names),
+        "scheduled": derivation.method.rate is not None,
         "conditions": [each.text for each in made.conditions],
         "blocks": [block.text for block in made.blocks],
         "memories": "; ".join(table.memories) if table else "",

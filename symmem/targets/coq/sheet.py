@@ -12,6 +12,7 @@ from symmem.algebra.directional import slope_in
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import at_frozen_point, gains
+from symmem.method.delay import Delay
 from symmem.method.method import Method
 from symmem.records import record
 from symmem.targets.coq.bounds import bounds
@@ -33,8 +34,8 @@ class Sheet:
     missing: tuple[str, ...]
 
 
-_MEMORIES = "the gain and the tail of every memory that is stated, at every step"
-_UPDATE = "F on a constant history, and that its double sums over the past are single sums"
+_MEMORIES = "the gain of every memory that is stated, and the tail of the geometric ones, at every step"
+_UPDATE = "F on a constant history, and that its double sums over the past are single sums, under a schedule too"
 _CORRECTION = "F on a constant history, the sums over the past, and the correction M, at every step"
 
 
@@ -120,10 +121,8 @@ def _no_update(claims: Claims, derivation: Derivation) -> str | None:
         return "a g reads momentum variables"
     if not method.is_entrywise:
         return "a function joins entries, or is not given"
-    if method.rate is not None:
-        return "the rate has a schedule"
     if not all(is_known(each) for each in claims.memories):
-        return "a memory is a delay, a memory of a memory, or has a decay that is a formula"
+        return "a memory is a delay that starts empty, a memory of a memory, or has a decay that is a formula"
     if _divides_under_a_root(method):
         return "a quotient of momentum variables stands under a root"
     return "it has no value at step n" if isinstance(derivation.F, Missing) else None
@@ -142,6 +141,10 @@ def _no_correction(claims: Claims, derivation: Derivation) -> str | None:
     reason = _no_update(claims, derivation)
     if reason is not None:
         return reason
+    if claims.method.rate is not None:
+        return "the rate has a schedule"
+    if any(isinstance(part, Delay) for each in claims.memories for part in each.parts):
+        return "a memory is a delay"
     open_ = claims.terms is None or any(past.has(Sum) for past in claims.pasts)
     return "its sums over the past do not close" if open_ or isinstance(derivation.M, Missing) else None
 

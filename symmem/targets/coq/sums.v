@@ -112,6 +112,30 @@ Proof.
   - intros k _. simpl. ring.
 Qed.
 
+(** A delay of d steps: the value from then, and the first one before the start. *)
+Definition late (d n k : nat) : R := if Nat.eqb k (Nat.min d n) then 1 else 0.
+
+Lemma total_one : forall (f : nat -> R) m n,
+  total (fun k => (if Nat.eqb k m then 1 else 0) * f k) n = if Nat.ltb m n then f m else 0.
+Proof.
+  intros f m. induction n as [|n IH]; [simpl; destruct (Nat.ltb_spec m 0); [lia | reflexivity]|].
+  rewrite total_last, IH.
+  destruct (Nat.eqb_spec n m), (Nat.ltb_spec m n), (Nat.ltb_spec m (S n)); subst; try lia; ring.
+Qed.
+
+Lemma total_late : forall d n, total (late d n) (S n) = 1.
+Proof.
+  intros d n. rewrite (total_ext _ (fun k => (if Nat.eqb k (Nat.min d n) then 1 else 0) * 1)).
+  - rewrite (total_one (fun _ => 1)). destruct (Nat.ltb_spec (Nat.min d n) (S n)); [reflexivity | lia].
+  - intros k _. unfold late. ring.
+Qed.
+
+Lemma past_late : forall d a n, past (late d n) a n = moved a n (Nat.min d n).
+Proof.
+  intros d a n. unfold past, late. rewrite (total_one (moved a n)).
+  destruct (Nat.ltb_spec (Nat.min d n) (S n)); [reflexivity | lia].
+Qed.
+
 (** No memory: the present value alone. *)
 Definition now (k : nat) : R := match k with O => 1 | S _ => 0 end.
 

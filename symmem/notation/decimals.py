@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import log10
 
-from sympy import Expr, Float, Mul, Pow, Rational
+from sympy import Expr, Float, Max, Mul, Pow, Rational
 
 from symmem.algebra.atoms import STEP, is_scalar
+from symmem.algebra.ranges import bounds
 from symmem.notation.formula import Decimal, Formula, Fraction, Number, negated
 
 MOST_DIGITS = 12
 """A number with more digits than this is shown as a decimal."""
+
+MOST_TYPED = 6
+"""The base of a power is a decimal where it has at most so many characters."""
 
 SIGNIFICANT = 10
 """So many digits such a decimal has."""
@@ -29,9 +33,25 @@ _BITS_PER_DIGIT = 3.3219280948873626
 
 
 def shown(expression: Expr) -> Expr:
-    """The expression with its long numbers rounded; where there is none, 0.999 for the fraction 999/1000."""
+    """The expression with its long numbers rounded; where there is none, 0.999 for the fraction 999/1000.
+
+    A maximum with 0 of what is not negative anyway is not written.
+    """
+    expression = _without_needless_bounds(expression)
     rounded = _rounded(expression)
     return rounded if rounded != expression else _with_short_decimals(expression)
+
+
+def _without_needless_bounds(expression: Expr) -> Expr:
+    """``max(0, min(1, n))`` is ``min(1, n)``, for steps count from 0."""
+    bounded = {part: Max(*(each for each in part.args if each != 0)) for part in expression.atoms(Max)}
+    return expression.xreplace(
+        {
+            part: inner
+            for part, inner in bounded.items()
+            if 0 in part.args and bounds(inner, {}).is_nonnegative
+        }
+    )
 
 
 def digits(value: Rational) -> int:
@@ -113,7 +133,9 @@ def _with_short_decimals(expression: Expr) -> Expr:
     if isinstance(expression, Pow):
         free = bool(expression.exp.free_symbols)
         base = expression.base
-        inside = base if isinstance(base, Rational) and not free else _with_short_decimals(base)
+        inside = base if isinstance(base, Rational) else _with_short_decimals(base)
+        if free and isinstance(base, Rational):
+            inside = _terminating(base)
         return Pow(inside, expression.exp)
     if not expression.args:
         return expression
@@ -125,6 +147,14 @@ def _with_short_decimals(expression: Expr) -> Expr:
         for argument in expression.args
     ]
     return expression if list(expression.args) == arguments else expression.func(*arguments)
+
+
+def _terminating(base: Rational) -> Expr:
+    """``0.96^n`` in the place of ``(24/25)^n``: the base of a power as a person types it, where that is short."""
+    typed = decimal(base)
+    whole, _, behind = typed.partition(".")
+    is_short = whole == "0" and behind.isdigit() and len(typed) <= MOST_TYPED
+    return Float(typed, len(behind.lstrip("0"))) if is_short else base
 
 
 def _short_decimal(value: Rational) -> Expr:

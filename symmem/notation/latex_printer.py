@@ -40,6 +40,7 @@ from symmem.notation.formula import (
     starts_with_digit,
 )
 from symmem.notation.latex_brackets import in_parentheses, whole
+from symmem.notation.latex_tensors import TensorPrinter, is_matrix_product
 from symmem.notation.layout import Cat, Choice, Doc, Fill, Item
 from symmem.notation.piece import (
     NOTHING,
@@ -51,7 +52,6 @@ from symmem.notation.piece import (
     binary,
     equals,
     fraction,
-    listed,
     number,
     relation,
     root,
@@ -61,7 +61,7 @@ from symmem.notation.piece import (
     words,
 )
 from symmem.notation.statement import THETA, Letter
-from symmem.notation.statement_latex import StatementPrinter, attached
+from symmem.notation.statement_latex import attached
 from symmem.notation.symbols import LATEX_NAMES
 
 WIDEST_FRACTION = 24.0
@@ -74,7 +74,7 @@ _COMPARISONS = {"<=": r"\leq", ">=": r"\geq"}
 _COMMA, _HALF, _INVERSE = symbol(",", 0.445), above(symbol("1/2", 1.5)), above(symbol("-1", 1.278))
 
 
-class LatexPrinter(StatementPrinter):
+class LatexPrinter(TensorPrinter):
     """A Formula as LaTeX, with the symbols of a speller."""
 
     def doc(self, formula: Formula) -> Doc:
@@ -99,19 +99,14 @@ class LatexPrinter(StatementPrinter):
             case Root(radicand):
                 over = root(self.line(radicand))
                 return Choice(over, Cat((self.enclosed(self.doc(radicand)), _HALF))) if self.fixed else over
-            case Absolute(body):
-                return self.macros.absolute.around(self.line(body))
-            case Norm(body, index):
-                norm = self.macros.norm.around(self.line(body))
-                inside = listed(map(self._exponent, index), self.depth + SCRIPT_DEPTH) if index else NOTHING
-                return scripted(norm, below(inside)) if index else norm
-            case Call(function, arguments):
-                return Cat((self._function(function), self._list("(", arguments, ")")))
-        return self._operator(formula)
+        found = self.tensor(formula)
+        return self._operator(formula) if found is None else found
 
     def _operator(self, formula: Formula) -> Doc:
         macros = self.macros
         match formula:
+            case Call(function, arguments):
+                return Cat((self._function(function), self._list("(", arguments, ")")))
             case Gradient(body):
                 return Cat((macros.nabla, SPACE, self._closed(body)))
             case Potential(function, point):
@@ -210,7 +205,7 @@ class LatexPrinter(StatementPrinter):
     def _factors(self, factors: tuple[Formula, ...]) -> list[Item]:
         items = []
         for position, factor in enumerate(factors):
-            is_enclosed = is_open(factor) and position < len(factors) - 1
+            is_enclosed = is_matrix_product(factor) or (is_open(factor) and position < len(factors) - 1)
             body = self.enclosed(self.doc(factor)) if is_enclosed else self._closed(factor)
             dotted = position > 0 and starts_with_digit(factor) and not isinstance(factor, Fraction)
             glue = binary(self.macros.dot, 0.278, self.depth) if dotted else SPACE

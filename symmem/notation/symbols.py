@@ -79,6 +79,6 @@ def _text(name: str, latex: str | Formula | None, glyphs: Glyphs) -> str:
 
 LATEX_NAMES: Mapping[str, str] = {
     **{"Max": "max", "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan"},
-    **{"newton_schulz": "NewtonSchulz", "inverse_root": "InverseRoot"},
+    **{"newton_schulz": "NS", "inverse_root": "InverseRoot"},
 }
 """Functions whose LaTeX name is not their own."""

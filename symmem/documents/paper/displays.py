@@ -25,7 +25,7 @@ from symmem.records import record
 
 NUMBER = 3.2
 """The room for the number of an equation, in ems."""
-WIDEST_IN_TEXT = 0.6
+WIDEST_IN_TEXT = 0.5
 """The share of a line that a formula in the text may take."""
 WIDEST_LEFT = 9.0
 """A left-hand side that is wider stands on a line of its own."""

@@ -12,12 +12,17 @@ from symmem.derivation.verdicts import ModifiedLoss
 from symmem.documents.account import Account
 
 _MEANINGS: Mapping[str, str] = {
-    "matmul": r"$\operatorname{matmul}(X, Y)$ is the product of two matrices",
-    "transpose": r"$\operatorname{transpose}(X)$ is the transpose of a matrix",
+    "matmul": r"$X \cdot Y$ is the product of two matrices",
+    "transpose": r"$X\smmtrans$ is the transpose of a matrix",
+    "dot": (
+        r"$\langle X, Y \rangle$ is the sum of the products of their entries, and "
+        r"$\smmnorm{X}_{F} = \langle X, X \rangle^{1/2}$"
+    ),
     "polar": r"$\operatorname{polar}(X) = U V\smmtrans$ for the singular value decomposition $X = U S V\smmtrans$",
     "nuclear": r"$\smmnorm{X}_{*}$ is the sum of the singular values of $X$",
     "newton_schulz": (
-        r"$\operatorname{NewtonSchulz}(X)$ is $X / \smmnorm{X}$ after five steps $Y \mapsto a Y + b Y Y\smmtrans Y + "
+        r"$\operatorname{NS}(X)$ is the Newton--Schulz iteration, $X / \smmnorm{X}$ after five steps "
+        r"$Y \mapsto a Y + b Y Y\smmtrans Y + "
         r"c Y Y\smmtrans Y Y\smmtrans Y$ with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$"
     ),
     "inverse_root": (

@@ -35,7 +35,9 @@ class Sheet:
 
 
 _MEMORIES = "the gain of every memory that is stated, and the tail of the geometric ones, at every step"
-_UPDATE = "F on a constant history, and that its double sums over the past are single sums, under a schedule too"
+_UPDATE = (
+    "F on a constant history, and that its double sums over the past are single sums, under a schedule too"
+)
 _CORRECTION = "F on a constant history, the sums over the past, and the correction M, at every step"
 
 

@@ -33,13 +33,13 @@ class TensorPrinter(StatementPrinter):
         match formula:
             case Absolute(body):
                 short = self.macros.absolute.around(self.line(body))
-                return self._broken(short, body, r"\lvert ", r"\rvert ")
+                return self._broken(short, body, r"\lvert ", r" \rvert")
             case Norm(body, index):
                 parts = [self._exponent(part) for part in index]
                 script = below(listed(parts, self.depth + SCRIPT_DEPTH)) if parts else NOTHING
                 norm = self.macros.norm.around(self.line(body))
                 return self._broken(
-                    scripted(norm, script) if parts else norm, body, r"\lVert ", r"\rVert ", script
+                    scripted(norm, script) if parts else norm, body, r"\lVert ", r" \rVert", script
                 )
             case Call("matmul", arguments):
                 return self._product(arguments)
@@ -54,7 +54,7 @@ class TensorPrinter(StatementPrinter):
                         Item(SPACE, NOTHING, self.doc(right)),
                     )
                 )
-                return self.enclosed(pair, r"\langle ", r"\rangle ")
+                return self.enclosed(pair, r"\langle ", r" \rangle")
         return None
 
     def _broken(self, short: Piece, body: Formula, left: str, right: str, script: Piece = NOTHING) -> Doc:

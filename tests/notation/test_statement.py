@@ -114,7 +114,8 @@ SPELLED: dict[str, tuple[Writable, str, str, str, str]] = {
         r"\lvert h a \rvert < 0.25", r"\smmabs{\smmlr a} < 0.25",
     ),
     "words": (
-        Listed((Letter("mu"), Word("series"))), "μ, series", "mu, series", r"\mu, \mathrm{series}", r"\mu, \mathrm{series}",
+        Listed((Letter("mu"), Word("series"))), "μ, series", "mu, series",
+        r"\mu, \mathrm{series}", r"\mu, \mathrm{series}",
     ),
     "tiny": (Decimal("1", -8), "1e-8", "1e-8", "10^{-8}", "10^{-8}"),
     "small": (Decimal("1.5", -7), "1.5e-7", "1.5e-7", r"1.5 \cdot 10^{-7}", r"1.5 \cdot 10^{-7}"),

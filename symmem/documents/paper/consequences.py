@@ -10,12 +10,13 @@ from dataclasses import replace
 from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
+from symmem.algebra.symbols import CHANGE
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.parts import Limit, ModifiedEquation, Schedule, StartShift
-from symmem.documents.straight_line import CHANGE, notes, straight_section
+from symmem.documents.straight_line import notes, straight_section
 from symmem.documents.verdict_prose import flow_prose, witness_place
 from symmem.notation.formula import Formula, Gradient, Number
 from symmem.notation.statement import (

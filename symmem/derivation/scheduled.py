@@ -55,7 +55,7 @@ def stopped(method: Method) -> Missing | None:
     """Where the rate tends to 0: the limit of many steps is no iteration, and says nothing of the loss."""
     if method.rate is None or method.rate.settled != 0:
         return None
-    reason = Sentence.of(f"{method.name}: the rate tends to 0: nothing moves any more in this limit")
+    reason = Sentence.of(f"{method.name}: ", "the rate tends to 0: nothing moves any more in this limit")
     return Missing(reason, (Sentence.of("read the limit with a slow rate"),))
 
 

@@ -53,8 +53,7 @@ def absent(missing: Missing | None, name: str, writer: Writer) -> Values:
 def reason(missing: Missing, name: str, writer: Writer) -> str:
     """The reason as a sentence of its own: a section says once whose it is."""
     first, *others = missing.reason.parts
-    own = first.removeprefix(f"{name}: ") if isinstance(first, str) else first
-    return capital(writer.sentence((own, *others)))
+    return capital(writer.sentence(tuple(others) if first == f"{name}: " else (first, *others)))
 
 
 def capital(sentence: str) -> str:

@@ -217,9 +217,17 @@ def test_refusals() -> None:
         made("with_memory", "adamw", target={"eps": 0.1})
     with pytest.raises(ValueError, match="every"):
         made("with_memory", "adamw", strength=-1.0, every=0)
+    with pytest.raises(TypeError, match="target = 0.95 gives no names"):
+        made("with_memory", "adamw", target=0.95)
+    with pytest.raises(TypeError, match="strength = '-1' is not a number"):
+        made("with_memory", "adamw", strength="-1")
     transformation = made("memoryless", "adamw")
     with pytest.raises(ValueError, match="value_fn"):
         transformation.update(jnp.ones(3), transformation.init(jnp.ones(3)), jnp.ones(3))
+    masked = optax.masked(transformation, {"a": True, "b": False})
+    params = {"a": jnp.ones(3), "b": jnp.ones(2)}
+    with pytest.raises(ValueError, match="a part of params is masked"):
+        masked.update(params, masked.init(params), params, value_fn=lambda p: jnp.sum(p["a"]))
 
 
 def test_the_probe_is_that_of_pytorch() -> None:

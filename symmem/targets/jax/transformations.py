@@ -200,6 +200,14 @@ def _complain(wrong: Any) -> None:
 def _needed(params: Any, value_fn: Callable[..., Any] | None) -> Callable[..., Any]:
     if params is None or value_fn is None:
         raise ValueError("give update params and value_fn, the loss of params")
+
+    def is_masked(node: Any) -> bool:
+        return type(node).__name__ == "MaskedNode"
+
+    if any(map(is_masked, jax.tree.leaves(params, is_leaf=is_masked))):
+        raise ValueError(
+            "a part of params is masked, and value_fn is the loss of all of them; mask the updates instead"
+        )
     return value_fn
 
 

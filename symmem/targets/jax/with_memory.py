@@ -41,6 +41,8 @@ class _WithMemory:
     ) -> None:
         self.method, self.changed, self.every = method, _target(method, target), every
         self.strength = (1.0 if self.changed else 0.0) if strength is None else strength
+        if isinstance(self.strength, str):
+            raise TypeError(f"strength = {strength!r} is not a number")
         if not isinstance(every, int) or every < 1:
             raise ValueError(f"every = {every!r}: it counts steps, from 1 on")
         self.corrects = not (_is_known(self.strength) and self.strength == 0)
@@ -139,6 +141,8 @@ def _with_memory_transformation(
 
 def _target(method: _Method, target: Mapping[str, Any] | None) -> dict[str, Any]:
     """The parameters of the memory that is wanted; F must not depend on them."""
+    if target is not None and not isinstance(target, Mapping):
+        raise TypeError(f'target = {target!r} gives no names; write {{"beta2": 0.95}}')
     found = dict(target or {})
     unknown = ", ".join(name for name in found if name not in method.parameters)
     if unknown:

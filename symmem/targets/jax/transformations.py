@@ -205,9 +205,8 @@ def _needed(params: Any, value_fn: Callable[..., Any] | None) -> Callable[..., A
         return type(node).__name__ == "MaskedNode"
 
     if any(map(is_masked, jax.tree.leaves(params, is_leaf=is_masked))):
-        raise ValueError(
-            "a part of params is masked, and value_fn is the loss of all of them; mask the updates instead"
-        )
+        words = "a part of params is masked, and value_fn is the loss of all of them"
+        raise ValueError(f"{words}; mask the updates instead")
     return value_fn
 
 

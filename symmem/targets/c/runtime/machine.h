@@ -43,7 +43,7 @@ enum {
     SYMMEM_LANES_f64 = 32,   /* entries treated at a time: they stay in the nearest cache */
     SYMMEM_LANES_f32 = 64,
     SYMMEM_LONG_LANES = 256, /* the same where a sum over past steps computes coefficients between */
-    SYMMEM_ROW = SYMMEM_LONG_LANES + 16, /* between rows of values: not a power of 2, so that they do not push each other out */
+    SYMMEM_ROW = SYMMEM_LONG_LANES + 16, /* between rows of values: no power of 2, for the caches */
     SYMMEM_CHUNK = 16384,    /* entries that a thread takes at a time */
     SYMMEM_AHEAD = 2048      /* bytes that are fetched before they are needed */
 };

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from sympy import Add, Expr, Max, Mul, S, Symbol
+from sympy import Add, Dummy, Expr, Max, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.heads import HEADS
@@ -23,6 +23,7 @@ from symmem.algebra.rational import Quotient
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.where import where
 from symmem.program.coefficients import sign as sign_of
+from symmem.program.decay_functions import Complete, Shortfall
 from symmem.program.kept_sums import kept, subtracts
 from symmem.program.late_steps import counted, late_step, takes_out_first_steps
 from symmem.program.shortfalls import without_cancellation
@@ -162,7 +163,9 @@ class _Stable:
 
     def _noted(self, scalar: Expr, found: Expr) -> Expr:
         """What was found, with a note where it still subtracts."""
-        self.unproven.extend([scalar] if takes_out_first_steps(found) or subtracts(found) else [])
+        # Sums that are written each by itself stand beside one another.
+        bare = found.xreplace({each: Dummy() for each in found.atoms(Sum, Complete, Shortfall)})
+        self.unproven.extend([scalar] if takes_out_first_steps(found) or subtracts(bare) else [])
         return found
 
     def _wider(self, number: Expr) -> _Stable | None:

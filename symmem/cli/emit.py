@@ -102,8 +102,6 @@ def _check(chosen: Target, options: Options, names: tuple[str, ...], output: str
             raise SymmemError(f"--{option} belongs to --target {home}, not to {chosen.name}; leave it out")
     if len(names) > 1 and not chosen.takes_several:
         raise SymmemError(f"--target {chosen.name} takes one optimizer at a time; latex takes several")
-    if options.minibatch and options.runtime:
-        raise SymmemError("--minibatch and --runtime exclude each other; give one of them")
     if output is not None:
         return
     if options.runtime:

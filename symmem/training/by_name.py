@@ -12,13 +12,14 @@ import torch
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
 from symmem.derivation.parameter_groups import without_group_form
-from symmem.errors import DerivationError
+from symmem.errors import DerivationError, SymmemError
 from symmem.training.loading import declared, formulas_of
-from symmem.training.noise import noise_numbers
+from symmem.training.noise import noise_functions
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
 from symmem.training.runtime.formulas import FirstOrder, Formulas
 from symmem.training.runtime.lines import usual_history
+from symmem.training.runtime.noise import Noise, Sample, with_noise
 from symmem.training.runtime.optimizer import Settings
 from symmem.training.runtime.probed import Probed
 from symmem.training.runtime.products import Hvp
@@ -145,7 +146,7 @@ def probe(
 
     ``batches``: closures with the losses of some batches, two or more, give what their noise adds to the mean update
     too, after many steps; ``epoch`` is how many batches an epoch has without replacement, None where each is drawn
-    anew.  :mod:`symmem.training.noise` has these numbers.  For B batches a curved Phi costs about 3 B^2 products.
+    anew.  :mod:`.runtime.noise` has these numbers.  For B batches a curved Phi costs about 3 B^2 products.
     """
     formulas = _formulas_behind(optimizer) if name is None else first_order_of(declared(name))
     settings = {"hvp": hvp, "process_group": process_group}
@@ -155,10 +156,11 @@ def probe(
     if batches is None:
         return found
     declaration = declared(name) if name is not None else _declaration_behind(optimizer, formulas)
-    with runtime_probe.left_alone(model, optimizer):
-        given = declaration, formulas, optimizer, batches
-        noise = noise_numbers(*given, epoch=epoch, update_norm=found["update_norm"])
-    return found.with_noise(noise)
+    try:
+        noise = Noise(formulas, *noise_functions(declaration))
+    except SymmemError as error:
+        return found.with_noise(str(error))
+    return with_noise(found, noise, Sample(batches, epoch), model, optimizer)
 
 
 def _declaration_behind(optimizer: torch.optim.Optimizer, formulas: FirstOrder) -> Optimizer:

@@ -1,142 +1,21 @@
-"""The noise of mini-batches in a running training, as numbers for a logger (mathematics.md section 7).
-
-With lr F_xi and lr M_xi what noise adds to the mean update by itself and through memory, after many steps and to second
-order in the noise, each over all parameters, and V the variance of the gradient of one batch,
-
-noise_norm                 |lr F_xi|; 0 where the update is linear in the gradient
-noise_ratio                |lr F_xi| / |U|, U the update that the optimizer would make now
-noise_correction_norm      |lr M_xi|
-noise_correction_ratio     |lr M_xi| / |U|
-noise_to_gradient          sum_i V_i / |grad|^2
-share_noisy                the share of the entries with V > grad^2: where Phi is curved, they are out of its range
-
-The averages are those over the given batches, made to estimate the covariance without bias.
-"""
+"""The functions of noise of an optimizer by its name, for :mod:`symmem.training.runtime.noise`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
-import torch
 from torch import Tensor
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
-from symmem.errors import SymmemError
 from symmem.targets.torch.module import torch_module
 from symmem.training.loading import loaded
-from symmem.training.runtime.formulas import FirstOrder
-from symmem.training.runtime.sharding import is_sharded
-from symmem.training.runtime.vectors import Closure
 
 
 @lru_cache(maxsize=16)
-def noise_functions(optimizer: Optimizer) -> Any:
-    """The emitted module with noise_memoryless and noise_correction; it is derived once in a process."""
+def noise_functions(optimizer: Optimizer) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """noise_memoryless and noise_correction of the emitted module; it is derived once in a process."""
     name = f"symmem_noise_{optimizer.name.replace('-', '_')}"
-    return loaded(name, torch_module(derive(optimizer), minibatch=True))
-
-
-def noise_numbers(
-    declaration: Optimizer,
-    formulas: FirstOrder,
-    optimizer: torch.optim.Optimizer,
-    batches: Sequence[Closure],
-    *,
-    epoch: int | None,
-    update_norm: float,
-) -> dict[str, float] | str:
-    """The numbers, or why there are none.
-
-    ``batches`` are closures, each with the loss of one batch; ``epoch`` is how many an epoch has without replacement.
-    """
-    reason = _reason(formulas, optimizer, batches, epoch)
-    if reason:
-        return reason
-    group = optimizer.param_groups[0]
-    try:
-        module = noise_functions(declaration)
-    except SymmemError as error:
-        return str(error)
-    parameters = [p for each in optimizer.param_groups for p in each["params"] if p.requires_grad]
-    sign = -1.0 if group.get("maximize", False) else 1.0
-    rows = _Rows(parameters, batches, sign)
-    given = dict(zip(formulas.parameters, map(float, formulas.values(group)), strict=True))
-    theta = _flat([p.detach() for p in parameters])
-    scale = _unbiased(len(batches), epoch)
-    frozen = scale * module.noise_memoryless(theta, rows.grads, batches=epoch, **given)
-    lr = float(group["lr"])
-    memory = scale * module.noise_correction(theta, rows.grads, rows.hvps, lr=lr, batches=epoch, **given)
-    if not (frozen.isfinite().all() and memory.isfinite().all()):
-        return "the gradient has entries that are 0, where the update is not smooth"
-    sizes = {"noise": lr * float(frozen.norm()), "noise_correction": lr * float(memory.norm())}
-    found = {f"{name}_norm": size for name, size in sizes.items()}
-    found |= {f"{name}_ratio": size / update_norm for name, size in sizes.items() if update_norm > 0}
-    mean, variance = rows.grads(theta).mean(dim=0), scale * rows.grads(theta).var(dim=0, unbiased=False)
-    found["noise_to_gradient"] = float(variance.sum() / (mean**2).sum())
-    found["share_noisy"] = float((variance > mean**2).double().mean())
-    return found
-
-
-def _reason(
-    formulas: FirstOrder,
-    optimizer: torch.optim.Optimizer,
-    batches: Sequence[Closure],
-    epoch: int | None,
-) -> str:
-    """Why there are no numbers; empty where there are."""
-    groups = optimizer.param_groups
-    if len(batches) < 2:
-        return "noise needs the losses of two batches or more"
-    if epoch is not None and epoch < len(batches):
-        return f"an epoch of {epoch} batches has no {len(batches)} different ones"
-    settings = {
-        (float(group["lr"]), group.get("maximize", False), *map(float, formulas.values(group)))
-        for group in groups
-    }
-    if len(settings) > 1:
-        return "the groups are not alike"
-    if any(is_sharded(p) for group in groups for p in group["params"]):
-        return "the parameters are sharded: noise is known for one process"
-    return ""
-
-
-def _unbiased(count: int, epoch: int | None) -> float:
-    """The variance of a batch over the mean square of ``count`` of them about their own mean."""
-    return count / (count - 1) * (1.0 if epoch is None else (epoch - 1) / epoch)
-
-
-def _flat(tensors: Sequence[Tensor]) -> Tensor:
-    return torch.cat([each.reshape(-1) for each in tensors])
-
-
-class _Rows:
-    """The gradients of all batches and the products with their Hessians, by double backward."""
-
-    def __init__(self, parameters: Sequence[Tensor], batches: Sequence[Closure], sign: float) -> None:
-        self._parameters = list(parameters)
-        with torch.enable_grad():
-            self._gradients = [self._gradient(sign * closure()) for closure in batches]
-        self._rows = torch.stack([each.detach() for each in self._gradients])
-
-    def _gradient(self, loss: Tensor) -> Tensor:
-        gradient = torch.autograd.grad
-        return _flat(
-            gradient(loss, self._parameters, create_graph=True, allow_unused=True, materialize_grads=True)
-        )
-
-    def grads(self, _theta: Tensor) -> Tensor:
-        """A row for each batch."""
-        return self._rows
-
-    def hvps(self, _theta: Tensor, rows: Tensor) -> Tensor:
-        """The Hessian of each batch times its row."""
-        return torch.stack([self._product(*pair) for pair in zip(self._gradients, rows, strict=True)])
-
-    def _product(self, gradient: Tensor, row: Tensor) -> Tensor:
-        if not gradient.requires_grad:
-            return torch.zeros_like(row)
-        known = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
-        return _flat(torch.autograd.grad([gradient], self._parameters, [row], **known))
+    module = loaded(name, torch_module(derive(optimizer), minibatch=True))
+    return module.noise_memoryless, module.noise_correction

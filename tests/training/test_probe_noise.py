@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+import symmem
+from symmem.targets.torch.with_runtime import write_with_runtime
 from symmem.training import WithMemory, probe
 
 BATCHES = 4
@@ -102,3 +106,19 @@ def test_why_there_is_none() -> None:
         assert words in found.missing["noise"]
         assert "noise_norm" not in found
         assert words in str(found)
+
+
+def test_the_copied_runtime_has_the_noise_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``emit --target torch --runtime --minibatch``: the numbers of the installed probe."""
+    write_with_runtime(symmem.derive("heavyball"), str(tmp_path / "copied_noise.py"), minibatch=True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    copied = importlib.import_module("copied_noise")
+    model, loss, batches = problem()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    given = {"batches": batches, "epoch": len(batches), "iterations": 0}
+    found, known = copied.probe(model, optimizer, loss, **given), probe(model, optimizer, loss, **given)
+    names = [name for name in known if "noi" in name]
+    assert len(names) >= 5
+    assert {name: found[name] for name in names} == {name: known[name] for name in names}
+    assert "noise" in str(found)
+    assert "noise" in copied.probe(model, optimizer, loss, batches=batches[:1], iterations=0).missing

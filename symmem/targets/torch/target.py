@@ -11,8 +11,8 @@ from symmem.targets.torch.with_runtime import write_with_runtime
 __all__ = ["emit", "torch_module"]
 
 
-def emit(derivation: Derivation, output: str | None, _options: Options) -> str:
+def emit(derivation: Derivation, output: str | None, options: Options) -> str:
     """The module and the runtime beside it; the names of what was written."""
     if output is None:
         raise SymmemError("--runtime writes a package beside the module; add -o X.py")
-    return write_with_runtime(derivation, output)
+    return write_with_runtime(derivation, output, minibatch=options.minibatch)

@@ -11,29 +11,34 @@ from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.output.files import write_set
 from symmem.program.lowering import lower
+from symmem.program.noise import with_noise
 from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
 from symmem.targets.torch.formulas import has_line, imports_math, tensor_writer, written
 from symmem.targets.torch.line_record import line_of
 from symmem.targets.torch.module import settings
-from symmem.targets.torch.pieces import HELPERS, more_helpers, runtime_files
+from symmem.targets.torch.pieces import HELPERS, NOISE, more_helpers, runtime_files
 from symmem.targets.torch.record import by_steps
 
 PACKAGE = "symmem_runtime"
-TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
+TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES, NOISE))
 
 
-def write_with_runtime(derivation: Derivation, output: str) -> str:
+def write_with_runtime(derivation: Derivation, output: str, *, minibatch: bool = False) -> str:
     """The module and the package beside it, all or nothing; the names of what was written."""
     folder = Path(output).parent / PACKAGE
     files = {str(folder / name): text for name, text in runtime_files().items()}
-    write_set({**files, output: runtime_module(derivation)}, str(folder.parent), named=(output,))
+    write_set(
+        {**files, output: runtime_module(derivation, minibatch=minibatch)},
+        str(folder.parent),
+        named=(output,),
+    )
     return f"{output}\n{folder}\n"
 
 
-def runtime_module(derivation: Derivation) -> str:
-    """The text of the module."""
-    program = lower(derivation)
+def runtime_module(derivation: Derivation, *, minibatch: bool = False) -> str:
+    """The text of the module; ``minibatch``: with the functions of the noise of batches, and a probe that has them."""
+    program = with_noise(lower(derivation), derivation) if minibatch else lower(derivation)
     writer = tensor_writer(program)
     form = line_of(derivation)
     if form is not None and isinstance(form.straight, Missing):

@@ -15,6 +15,7 @@ from .formulas import (
     Stability,
 )
 from .memoryless import Memoryless
+from .noise import Noise, Sample, with_noise
 from .optimizer import Settings
 from .probe import probe
 from .slopes import slope_of, with_slope
@@ -29,15 +30,18 @@ __all__ = [
     "Link",
     "Memory",
     "Memoryless",
+    "Noise",
     "Opaque",
     "Regulariser",
     "Running",
     "RunningLoss",
+    "Sample",
     "Settings",
     "Stability",
     "WithMemory",
     "probe",
     "slope_of",
     "step_by_step",
+    "with_noise",
     "with_slope",
 ]

@@ -24,7 +24,6 @@ from torch import Tensor, nn
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
-from matplotlib.ticker import LogFormatter
 
 LR, BETA2, EPS = 1e-2, 0.99, 1e-8
 BETA1 = (0.9, 0.99)
@@ -141,9 +140,6 @@ def draw(curves: list[Curve], path: Path) -> None:
         panel.set_title(title, fontsize=10)
         panel.set_xlabel("step")
         panel.set_yscale("log")
-    for axis in (plain.yaxis, scaled.yaxis):
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
     losses.legend(frameon=False, fontsize=9)
     figure.tight_layout()
     figure.savefig(path, dpi=150)

@@ -12,17 +12,39 @@ square is in the plane without the negative axis, so is ``(1 - beta^(s+1))^2 gra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
 from symmem.algebra.ranges import Ranges, bounds
+from symmem.algebra.results import Missing
 from symmem.program.decay_functions import Shortfall, Whole
+from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Apply, Assign, Loop
 
 Sector = Fraction | None
 """``|arg| <= sector pi/2``, below 2: beside the negative axis; None where nothing is known."""
 _PLANE = 2
+
+
+def at_few_steps(program: Program) -> Program:
+    """The program with its long sums of vectors marked: their ``few`` are the columns."""
+    ranges = {Symbol(each.name): each.range for each in program.optimizer.parameters}
+
+    def marked(routine: Routine | Missing) -> Routine | Missing:
+        if isinstance(routine, Missing) or not any(isinstance(each, Loop) for each in routine.statements):
+            return routine
+        statements = (
+            replace(each, few=columns(each, ranges) or ()) if isinstance(each, Loop) else each
+            for each in routine.statements
+        )
+        return Routine(tuple(statements), routine.result)
+
+    routines = {
+        name: Variants(marked(each.finite), marked(each.limit)) for name, each in program.routines.items()
+    }
+    return replace(program, routines=routines)
 
 
 def columns(loop: Loop, ranges: Ranges) -> tuple[Symbol, ...] | None:

@@ -19,6 +19,7 @@ from symmem.errors import DerivationError
 from symmem.method.plain_decays import PlainDecays, plain_decays
 from symmem.program.blocks import Block, Names
 from symmem.program.coefficients import cleared
+from symmem.program.few_steps import at_few_steps
 from symmem.program.nested_sums import computed
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.stable_sums import loses_digits, stabilised
@@ -55,13 +56,14 @@ def lower(derivation: Derivation) -> Program:
             running = inside.running.xreplace({inside.map.channel: THETA})
             found["running_loss"] = Variants.always(number_routine(running, potentials))
     if loss is None:
-        return Program(derivation.optimizer, derivation.order, found, loses_digits=lost)
+        return at_few_steps(Program(derivation.optimizer, derivation.order, found, loses_digits=lost))
     # The same loss may stand inside the gradient map: it is lowered once.
     found["modified_loss"] = Variants.always(number_routine(loss.potential, ()))
     found["preconditioner"] = Variants.always(vector_routine(loss.preconditioner))
     if loss.decay != 0:
         found["decay"] = Variants.always(number_routine(loss.decay))
-    return Program(derivation.optimizer, derivation.order, found, loss.regime, loss.rate, lost)
+    program = Program(derivation.optimizer, derivation.order, found, loss.regime, loss.rate, lost)
+    return at_few_steps(program)
 
 
 def vector_routine(expression: Expr, given: Iterable[Symbol] = ()) -> Routine:

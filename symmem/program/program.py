@@ -64,6 +64,7 @@ class Need(Enum):
     ERF = "the error function"
     NOISE = "what the noise of batches averages to, from the gradients of all of them"
     SHARPNESS = "the largest eigenvalue on a frozen quadratic, and that from which it is unstable"
+    FEW = "a few past steps that stand for all"
     CHOICE = "one of two branches, where the condition may be traced"
 
 
@@ -135,8 +136,12 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
         yield from _of_numbers((loop.decay,))
     if loop.is_formula:
         yield Need.STEPS
-        bodies = (statement for statement in loop.body if isinstance(statement, Assign))
-        yield from needs_of_ranges([pair for body in bodies for pair in body.assignments], loop.index)
+        yield from needs_of_ranges(loop.numbers, loop.index)
+        return
+    if loop.few:
+        yield from (Need.FEW, Need.ZEROS)
+        yield from needs_of_ranges(loop.numbers, loop.index)
+        yield from _needs(each for each in loop.body if not isinstance(each, Assign))
         return
     if not loop.is_scalar:
         yield Need.ZEROS

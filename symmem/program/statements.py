@@ -120,6 +120,8 @@ class Loop:
 
     ``decay`` is the number whose power ``decay**(stop - index)`` every term carries, or None: terms are left out
     where that power is below ``2**-TOLERANCE_BITS``.  ``has_own_shape``: the terms are matrices not like theta.
+    ``few``: the numbers that move with the index, the weight first, where a few steps stand for all
+    (:mod:`symmem.program.few_steps`).
     """
 
     result: Symbol
@@ -132,6 +134,13 @@ class Loop:
     is_scalar: bool
     is_product: bool = False
     has_own_shape: bool = False
+    few: tuple[Symbol, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[Assignment, ...]:
+        """The numbers of the body."""
+        bodies = (statement for statement in self.body if isinstance(statement, Assign))
+        return tuple(pair for body in bodies for pair in body.assignments)
 
     @property
     def is_formula(self) -> bool:

@@ -148,25 +148,6 @@ def test_memory_is_kept_in_float32_beside_half_precision(machine: str) -> None:
     np.testing.assert_allclose(memory[0][0], [exact] * 3, rtol=1e-6)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize(
-    ("name", "n"), [("rmsprop", 1000), pytest.param("lion", 1000, marks=pytest.mark.prove)]
-)
-def test_long_sums_have_few_rows(name: str, n: int, machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The NumPy module adds up every step."""
-    values = probe.parameters(name) | ({"beta": 0.99} if name == "rmsprop" else {"beta2": 0.99})
-    module = interpreted(probe.derivation(name, 1), machine)
-    rows, kept = [], module._rows
-    monkeypatch.setattr(module, "_rows", lambda *given: rows.append(kept(*given)) or rows[-1])
-    hv = [tensor(each) for each in products(module, n, values)]
-    found = module.correction(tensor(probe.THETA64), tensor(GRADIENT), hv, n=n, lr=RATE, **values)
-    formulas = probe.module(numpy_module(probe.derivation(name, 1)))
-    exact = formulas.correction(probe.THETA64, probe.contraction, probe.contraction, n=n, lr=RATE, **values)
-    np.testing.assert_allclose(found, exact, rtol=1e-12)
-    assert rows
-    assert all(each[0] < n / 2 for each in rows)
-
-
 LANGUAGE = (
     "m1/sqrt(m1**2 + 1) + tanh(m2) + sinh(m2/2) + cosh(m2) + tan(m2/9) + atan(3*m2) + erf(m2) + exp(-m2**2) "
     "+ log(m2**2 + 1) + sin(m2) + cos(m2) + abs(m2)**(5/3) + (m2 + 2)**7/99 + sign(m2)"

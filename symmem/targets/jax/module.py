@@ -35,6 +35,7 @@ HELPERS = Helpers(
         Need.ZEROS: ("_zeros", "_add"),
         Need.TOTAL: ("_total",),
         Need.OLDEST: ("_oldest",),
+        Need.FEW: ("_few", "_nodes"),
         Need.COMPLETE: ("_complete",),
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),

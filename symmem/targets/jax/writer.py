@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sympy import Symbol
 
 from symmem.program.scope import Scope
-from symmem.program.statements import Choice, Internal, Loop, Statement
+from symmem.program.statements import Assign, Choice, Internal, Loop, Statement
 from symmem.targets.printing import Dialect
 from symmem.targets.python.layout import indented
 from symmem.targets.python.writer import PythonWriter, Spelling
@@ -45,14 +45,36 @@ class JaxWriter(PythonWriter):
         first, stop = self.bounds(loop)
         if loop.has_own_shape:  # the first term tells the shape
             start, added = f"_zeros({name}({first}, None))", f"{term} if {result} is None else {added}"
-        body = [*self.block(loop.body), f"return {added}"]
         function = f"{self.scope.outer('jax')}.lax.fori_loop"
+        if loop.few:
+            return self._at_few_steps(loop, name, [f"return {added}"], function)
+        body = [*self.block(loop.body), f"return {added}"]
         return [
             "",
             f"def {name}({self._name(loop.index)}, {result}):",
             *indented(body),
             "",
             *self.call(f"{result} = ", function, [first, stop, name, start]),
+        ]
+
+    def _at_few_steps(self, loop: Loop, name: str, end: list[str], function: str) -> list[str]:
+        """The numbers of a step as a function; the loop runs over the rows of a few steps."""
+        result, moving = self._name(loop.result), ", ".join(map(self._name, loop.few))
+        stems = ("numbers", "count", "rows", "row")
+        numbers, count, rows, row = (self._name(Internal(f"{stem}_{loop.result}")) for stem in stems)
+        taken = [each for each in loop.body if not isinstance(each, Assign)]
+        comma = "," if len(loop.few) == 1 else ""
+        inner = [*self.ranges(loop.numbers, loop.index), f"return {moving}{comma}"]
+        body = [f"{moving}{comma} = {rows}[{row}]", *self.block(taken), *end]
+        return [
+            "",
+            *[f"def {numbers}({self._name(loop.index)}):", *indented(inner)],
+            "",
+            *self.call(f"{count}, {rows} = ", "_few", [numbers, *self.bounds(loop)]),
+            "",
+            *[f"def {name}({row}, {result}):", *indented(body)],
+            "",
+            *self.call(f"{result} = ", function, ["0", count, name, "_zeros(theta)"]),
         ]
 
     def with_roles(self, statements: Sequence[Statement], roles: Mapping[Symbol, str]) -> list[str]:
@@ -66,5 +88,5 @@ class JaxWriter(PythonWriter):
             names.append(self._name(Internal(f"{stem}_{choice.result}")))
             body = [*self.block(branch.body), f"return {self._name(branch.value)}"]
             lines += ["", f"def {names[-1]}():", *indented(body)]
-        condition = self._scalars.condition(choice.condition)
-        return [*lines, "", *self.call(f"{result} = ", "_chosen", [condition, *names])]
+        before, condition = self.condition(choice.condition)
+        return [*lines, "", *before, *self.call(f"{result} = ", "_chosen", [condition, *names])]

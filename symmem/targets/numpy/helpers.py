@@ -10,7 +10,7 @@ import numpy as np
 from symmem.program.tolerance import TOLERANCE_BITS
 
 Array = np.ndarray[Any, Any]
-BLOCK = 16384  # entries treated at a time, so that they stay in the cache of a core
+BLOCK = 2**17  # bytes treated at a time, so that they stay in the cache of a core
 
 
 def _array(theta: Any) -> Array:
@@ -29,7 +29,7 @@ def _like(theta: Array, values: Any) -> Array:
 
 
 def _entrywise(
-    function: Callable[..., Array],
+    function: Callable[..., None],
     theta: Array,
     vectors: Sequence[Array],
     scalars: Sequence[float],
@@ -40,14 +40,24 @@ def _entrywise(
         out = np.empty_like(theta)
     elif out.shape != theta.shape or out.dtype != theta.dtype:
         raise ValueError(f"out is not like theta: {theta.dtype}, {theta.shape}")
-    if out.size <= BLOCK or not _can_be_cut(out, vectors):
-        out[...] = function(*vectors, *scalars)
+    entries, given = BLOCK // out.itemsize, len(vectors) + len(scalars)
+    if out.size <= entries or not _can_be_cut(out, vectors):
+        function(*vectors, *scalars, out, *_work(function, given, out))
         return out
     flat, target = [vector.reshape(-1) for vector in vectors], out.reshape(-1)
-    for start in range(0, out.size, BLOCK):
-        block = slice(start, start + BLOCK)
-        target[block] = function(*(vector[block] for vector in flat), *scalars)
+    work = _work(function, given, target[:entries])
+    for start in range(0, out.size, entries):
+        block = slice(start, start + entries)
+        if start + entries > out.size:
+            work = [array[: out.size - start] for array in work]
+        function(*(vector[block] for vector in flat), *scalars, target[block], *work)
     return out
+
+
+def _work(function: Callable[..., None], given: int, like: Array) -> list[Array]:
+    """The arrays that a function works in: its arguments behind those given and out."""
+    count = function.__code__.co_argcount - given - 1
+    return [np.empty_like(like) for _ in range(count)]
 
 
 def _can_be_cut(out: Array, vectors: Sequence[Array]) -> bool:
@@ -73,9 +83,11 @@ def _of_tensor(function: Callable[..., Any], vectors: Any, numbers: Any) -> Any:
     return function(np, vectors, numbers)
 
 
-def _shaped(function: Callable[..., Array], vectors: Any, scalars: Any) -> Array:
+def _shaped(function: Callable[..., None], vectors: Any, scalars: Any) -> Array:
     """An entrywise function of matrices that are not like theta."""
-    return function(*vectors, *scalars)
+    out = np.empty(np.broadcast_shapes(*(x.shape for x in vectors)), np.result_type(*vectors))
+    function(*vectors, *scalars, out, *_work(function, len(vectors) + len(scalars), out))
+    return out
 
 
 def _sum_tensors(vector: Array) -> float:
@@ -85,6 +97,35 @@ def _sum_tensors(vector: Array) -> float:
 
 def _steps(first: int, stop: int) -> Array:
     return np.arange(first, stop, dtype=np.float64)
+
+
+def _few(steps: Array, *columns: Array) -> Array:
+    """Rows of few of the steps, the weight first: 18 of a block between powers of 2."""
+    table = np.stack(columns, axis=1)
+    first = begin = int(steps[0]) if len(steps) else 0
+    parts, stop = [table[:0]], first + len(table)
+    while begin < stop:
+        end = min(stop, max(127, 2 ** (begin + 1).bit_length() - 1))
+        part = table[begin - first : end - first]
+        parts.append(_nodes(part) if len(part) > 128 else part)
+        begin = end
+    return np.concatenate(parts)
+
+
+def _nodes(part: Array) -> Array:
+    """Steps near Chebyshev's points; the weights of all go to them by Lagrange's polynomials."""
+    last = len(part) - 1
+    nodes = np.round(last * (1 - np.cos(np.arange(18) * (np.pi / 17))) / 2).astype(int)
+    gaps = nodes[:, None] - nodes + np.diag(np.full(18, last / 4))
+    factors, table = np.prod(last / 4 / gaps, axis=1), part[nodes]
+    table[:, 0] = 0.0
+    for begin in range(0, len(part), 4096):
+        off = np.arange(begin, min(begin + 4096, len(part)))[:, None] - nodes
+        shares = factors / np.where(off == 0, 1, off)
+        is_node = (off == 0).any(axis=1, keepdims=True)
+        shares = np.where(is_node, off == 0, shares / shares.sum(axis=1, keepdims=True))
+        table[:, 0] += part[begin : begin + 4096, 0] @ shares
+    return table
 
 
 def _added(terms: Array) -> float:

@@ -9,6 +9,7 @@ from symmem.program.lowering import lower
 from symmem.program.noise import with_noise
 from symmem.program.program import Need, Program
 from symmem.program.scope import Scope
+from symmem.targets.numpy.writer import FUNCTIONS, OF_TWO, OTHERS, NumpyWriter
 from symmem.targets.printing import Dialect
 from symmem.targets.python.copied import Helpers, copied
 from symmem.targets.python.module import (
@@ -19,22 +20,17 @@ from symmem.targets.python.module import (
     python_module,
     python_scope,
 )
-from symmem.targets.python.writer import PythonWriter, Spelling
+from symmem.targets.python.writer import Spelling
 
-_FUNCTIONS = {
-    "Abs": "abs",
-    "atan": "arctan",
-    **{name: name for name in ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
-}
-"""NumPy's names of the functions of the language."""
 OUTER = ("np", "float", "range", "ValueError")
 HELPERS = Helpers(
     Path(__file__).with_name("helpers.py"),
-    always=("_array", "_like", "_entrywise", "_can_be_cut"),
+    always=("_array", "_like", "_entrywise", "_work", "_can_be_cut"),
     needed={
         Need.ZEROS: ("_zeros",),
         Need.TOTAL: ("_total",),
         Need.STEPS: ("_steps", "_added"),
+        Need.FEW: ("_steps", "_few", "_nodes"),
         Need.OLDEST: ("_oldest",),
         Need.COMPLETE: ("_complete",),
         Need.COMPLETES: ("_completes",),
@@ -56,13 +52,12 @@ TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HE
 def spelling(scope: Scope) -> Spelling:
     """How NumPy spells functions of arrays, and of numbers."""
     np, number = scope.outer("np"), scope.outer("float")
-    arrays = {name: f"{np}.{own}({{}})" for name, own in _FUNCTIONS.items()}
-    arrays["erf"] = "_erf({})"
-    arrays |= {"Shortfall": "_shortfalls({}, {})", "Complete": "_completes"}
-    arrays |= {"Min": f"{np}.minimum({{}}, {{}})", "Max": f"{np}.maximum({{}}, {{}})"}
+    arrays = {name: f"{np}.{own}({{}})" for name, own in FUNCTIONS.items()}
+    arrays |= {name: f"{np}.{own}({{}}, {{}})" for name, own in OF_TWO.items()}
+    arrays |= {**OTHERS, "Shortfall": "_shortfalls({}, {})", "Complete": "_completes"}
     of_arrays = Dialect(arrays, f"1.0 / {np}.sqrt({{}})")
     # A Python float does not turn a float32 array into float64; a NumPy scalar would.
-    numbers = {name: f"{number}({arrays[name]})" for name in (*_FUNCTIONS, "erf")}
+    numbers = {name: f"{number}({arrays[name]})" for name in (*FUNCTIONS, "erf")}
     numbers["Shortfall"] = "_shortfall({}, {})"
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     return Spelling(of_arrays, Dialect(numbers, f"1.0 / {number}({np}.sqrt({{}}))"), of_arrays)
@@ -77,5 +72,5 @@ def numpy_module(derivation: Derivation, *, minibatch: bool = False) -> str:
 def numpy_text(derivation: Derivation, program: Program) -> str:
     """The same, where the program is there already."""
     scope = python_scope(program, OUTER)
-    writer = PythonWriter(spelling(scope), scope)
+    writer = NumpyWriter(spelling(scope), scope)
     return python_module(derivation, program, TARGET, writer, {"names": copied(HELPERS.file, NAMES)})

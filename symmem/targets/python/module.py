@@ -115,6 +115,7 @@ def python_module(
             "has_noise": Need.NOISE in needs,
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
+            "has_few": Need.FEW in needs,
             **program.digits,
             "has_totals": Need.TOTAL in needs,
             "has_zeros": Need.ZEROS in needs,

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from sympy import Expr, Symbol
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.algebra.results import Missing
@@ -25,6 +27,7 @@ from symmem.program.statements import (
     Contract,
     Entrywise,
     Evaluate,
+    Internal,
     Loop,
     OfTensor,
     Potential,
@@ -44,6 +47,7 @@ from symmem.targets.python.layout import (
     signature,
 )
 from symmem.targets.python.printing import PythonPrinter
+from symmem.targets.python.routines import leading, roles_of, skeleton
 from symmem.targets.refusals import refusal
 
 VALUES = {GRAD: "g", LOSS: "value"}
@@ -75,10 +79,10 @@ class PythonWriter:
         if isinstance(finite, Routine) and isinstance(limit, Routine):
             if finite == limit:
                 return self.routine(finite, role, out=out)
-            if _skeleton(finite) == _skeleton(limit):
+            if skeleton(finite) == skeleton(limit):
                 return [
-                    *self._branch(_leading(limit), _leading(finite)),
-                    *self.routine(Routine(_skeleton(finite), finite.result), role, out=out),
+                    *self._branch(leading(limit), leading(finite)),
+                    *self.routine(Routine(skeleton(finite), finite.result), role, out=out),
                 ]
         lines = ["if n is None:", *indented(self._one(limit, f"{role}_limit", out=out))]
         return [*lines, *self._one(finite, role, out=out)]
@@ -126,7 +130,7 @@ class PythonWriter:
 
     def functions(self) -> list[list[str]]:
         """The lines of every entrywise function that was used."""
-        return [self._function(name, function) for function, name in self._functions.items()]
+        return [self.function_lines(name, function) for function, name in self._functions.items()]
 
     def _one(self, routine: Routine | Missing, role: str, *, out: bool) -> list[str]:
         if isinstance(routine, Routine):
@@ -142,7 +146,7 @@ class PythonWriter:
 
     def block(self, statements: Sequence[Statement]) -> list[str]:
         """The lines of these statements."""
-        roles = _roles(statements)
+        roles = roles_of(statements)
         lines: list[str] = []
         for statement in statements:
             lines += self._statement(statement, roles)
@@ -184,20 +188,30 @@ class PythonWriter:
         """A sum over past steps; numbers are summed over all steps at once where the body is a formula."""
         bounds, result = ", ".join(self.bounds(loop)), self._name(loop.result)
         if loop.is_formula:
-            bodies = [statement for statement in loop.body if isinstance(statement, Assign)]
-            inner = self.ranges([pair for body in bodies for pair in body.assignments], loop.index)
-            return [
-                f"{self._name(loop.index)} = _steps({bounds})",
-                *inner,
-                f"{result} = _added({self._name(loop.term)})",
-            ]
+            return [*self._all_steps(loop, bounds), f"{result} = _added({self._name(loop.term)})"]
         # A sum of matrices that are not like theta begins with its first term: it is never empty.
         number = loop.is_scalar or loop.has_own_shape
         start = "1.0" if loop.is_product else "0.0" if number else "_zeros(theta)"
         sign = "*" if loop.is_product else "+"
-        body = [*self.block(loop.body), f"{result} = {result} {sign} {self._name(loop.term)}"]
+        added = f"{result} = {result} {sign} {self._name(loop.term)}"
+        if loop.few:
+            taken = [each for each in loop.body if not isinstance(each, Assign)]
+            moving = ", ".join(map(self._name, loop.few))
+            rows = self._name(Internal(f"rows_{loop.result}"))
+            target = moving if len(loop.few) > 1 else f"({moving},)"
+            return [
+                *self._all_steps(loop, bounds),
+                f"{rows} = _few({self._name(loop.index)}, {moving}).tolist()",
+                f"{result} = {start}",
+                *[f"for {target} in {rows}:", *indented([*self.block(taken), added])],
+            ]
+        body = [*self.block(loop.body), added]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
         return [f"{result} = {start}", header, *indented(body)]
+
+    def _all_steps(self, loop: Loop, bounds: str) -> list[str]:
+        """The numbers of all steps of a loop, as arrays."""
+        return [f"{self._name(loop.index)} = _steps({bounds})", *self.ranges(loop.numbers, loop.index)]
 
     def choice(self, choice: Choice) -> list[str]:
         """A number with two branches, of which one is computed."""
@@ -205,8 +219,20 @@ class PythonWriter:
         first, second = (
             [*self.block(each.body), f"{result} = {self._name(each.value)}"] for each in choice.branches
         )
-        condition = self._scalars.condition(choice.condition)
-        return [f"if {condition}:", *indented(first), "else:", *indented(second)]
+        before, condition = self.condition(choice.condition)
+        return [*before, f"if {condition}:", *indented(first), "else:", *indented(second)]
+
+    def condition(self, condition: Boolean) -> tuple[list[str], str]:
+        """The condition of a line, and before it the lines that name its sides where it is too long."""
+        text = self._scalars.condition(condition)
+        if len(f"if {text}:") <= WIDTH - 3 * len(INDENT):
+            return [], text
+        sides = sorted(
+            (side for each in condition.atoms(Relational) for side in each.args if side.args), key=str
+        )
+        named = {side: Internal(f"side{k}") for k, side in enumerate(dict.fromkeys(sides), start=1)}
+        lines = self._assignments([(name, side) for side, name in named.items()], self._scalars)
+        return lines, self._scalars.condition(condition.xreplace(named))
 
     def bounds(self, loop: Loop) -> tuple[str, str]:
         """The first step that is added, and the one after the last."""
@@ -227,15 +253,21 @@ class PythonWriter:
             self._functions[function] = next(name for name in candidates if name not in taken)
         return self._functions[function]
 
-    def _function(self, name: str, function: Entrywise) -> list[str]:
+    def function_lines(self, name: str, function: Entrywise) -> list[str]:
+        """An entrywise function of vectors and scalars that returns its value."""
         arguments = [self._name(symbol) for symbol in (*function.vectors, *function.scalars)]
-        fresh, printer = part_names(), self._entries(function)
+        formula = self.formula_lines(function, WIDTH - len(INDENT))
+        return [*signature(name, arguments), *indented(formula)]
+
+    def formula_lines(self, function: Entrywise, room: int, result: str | None = None) -> list[str]:
+        """The local values, and ``return`` or the name of the result, in lines that have room."""
+        fresh, printer = part_names(), self.entries(function)
         body: list[str] = []
-        room = WIDTH - len(INDENT)
         for symbol, value in function.locals:
             body += assignment(self._name(symbol), value, printer, fresh, room)
-        body += returned(function.output, printer, fresh, room)
-        return [*signature(name, arguments), *indented(body)]
+        if result is not None:
+            return [*body, *assignment(result, function.output, printer, fresh, room)]
+        return [*body, *returned(function.output, printer, fresh, room)]
 
     def _assignments(self, assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
         fresh = part_names()
@@ -244,7 +276,8 @@ class PythonWriter:
             lines += assignment(self._name(name), value, printer, fresh, WIDTH - 3 * len(INDENT))
         return lines
 
-    def _entries(self, function: Entrywise) -> PythonPrinter:
+    def entries(self, function: Entrywise) -> PythonPrinter:
+        """The printer of its formulas."""
         return PythonPrinter(self._spelling.vectors, frozenset(function.scalars), self.scope.name)
 
     def _name(self, symbol: Symbol) -> str:
@@ -264,28 +297,3 @@ class PythonWriter:
 def _ascii_quotes(words: str) -> str:
     """Words as they can stand between quotes."""
     return words.replace("\\", "/").replace('"', "'")
-
-
-def _roles(statements: Sequence[Statement]) -> dict[Symbol, str]:
-    """What the vectors are for: it names the functions that make them."""
-    roles: dict[Symbol, str] = {}
-    for statement in statements:
-        if isinstance(statement, Contract):
-            roles |= dict.fromkeys(statement.directions, "direction")
-        elif isinstance(statement, OfTensor):
-            roles |= dict.fromkeys(statement.vectors, "argument")
-        elif isinstance(statement, Evaluate):
-            roles |= dict.fromkeys(statement.arguments, "argument")
-        elif isinstance(statement, Total):
-            roles[statement.vector] = "density"
-    return roles
-
-
-def _skeleton(routine: Routine) -> tuple[Statement, ...]:
-    """The statements without the numbers that open the routine."""
-    return routine.statements[1:] if _leading(routine) else routine.statements
-
-
-def _leading(routine: Routine) -> tuple[Assignment, ...]:
-    first = routine.statements[0]
-    return first.assignments if isinstance(first, Assign) and len(routine.statements) > 1 else ()

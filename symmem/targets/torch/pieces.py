@@ -19,6 +19,7 @@ HELPERS = Helpers(
     needed={
         Need.ZEROS: ("_zeros",),
         Need.STEPS: ("_steps", "_added"),
+        Need.FEW: ("_steps", "_few", "_nodes"),
         Need.OLDEST: ("_oldest",),
         Need.COMPLETE: ("_complete",),
         Need.COMPLETES: ("_completes",),

@@ -200,43 +200,17 @@ def _table(
     return torch.tensor(rows, dtype=torch.int64).to(device)
 
 
-def _steps(first: int, stop: int) -> Tensor:
-    return torch.arange(first, stop, dtype=torch.float64)
-
-
-def _rows(steps: Tensor, columns: Sequence[Any], few: bool) -> Tensor:
+def _counted(table: Tensor) -> Tensor:
     """How many rows of numbers of past steps there are, then the rows."""
-    if not len(steps):
-        return torch.zeros(1, dtype=torch.float64)
+    count = torch.full((1,), float(len(table)), dtype=torch.float64)
+    return torch.cat([count, table.reshape(-1)])
+
+
+def _stacked(steps: Tensor, columns: Sequence[Any]) -> Tensor:
+    """A row for every step."""
     values = [torch.as_tensor(each, dtype=torch.float64) for each in columns]
-    table = torch.stack([each.expand(len(steps)) for each in values], dim=1)
-    table = _few(int(steps[0]), table) if few else table
-    return torch.cat([torch.full((1,), float(len(table))).double(), table.reshape(-1)])
+    return torch.stack([each.expand(len(steps)) for each in values or [steps]], dim=1)
 
 
 def _columns(rows: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
     return list(zip(*rows, strict=True))
-
-
-def _few(first: int, table: Tensor) -> Tensor:
-    """A long block from one power of 2 to the next stands as 18 of its steps."""
-    parts, begin, stop = [], first, first + len(table)
-    while begin < stop:
-        end = min(stop, max(127, 2 ** (begin + 1).bit_length() - 1))
-        part = table[begin - first : end - first]
-        parts.append(_nodes(part) if len(part) > 128 else part)
-        begin = end
-    return torch.cat(parts)
-
-
-def _nodes(part: Tensor) -> Tensor:
-    """Steps near Chebyshev's points; the weights of all, shared out by Lagrange's polynomials."""
-    last, places = len(part) - 1, _steps(0, len(part))
-    nodes = torch.round(last * (1 - torch.cos(_steps(0, 18) * (math.pi / 17))) / 2)
-    gaps = (nodes[:, None] - nodes).fill_diagonal_(last / 4)
-    off = places[:, None] - nodes
-    shares = (last / 4 / gaps).prod(dim=1) / torch.where(off == 0, 1.0, off)
-    shares = shares / shares.sum(dim=1, keepdim=True)
-    shares[nodes.long()] = torch.eye(18, dtype=torch.float64)
-    weights = part[:, 0] @ shares
-    return torch.cat([weights[:, None], part[nodes.long(), 1:]], dim=1)

@@ -26,9 +26,9 @@ HOST = Helpers(
         *("_Call", "_zeros", "_listed", "_numbered", "_check_like", "_check_apart", "_check_given"),
         *("_launch", "_fastest", "_owners", "_table"),
     ),
-    needed={Need.STEPS: ("_steps", "_rows", "_columns", "_few", "_nodes")},
+    needed={Need.FEW: ("_counted",), Need.STEPS: ("_counted", "_stacked", "_columns")},
 )
-SCALARS = Helpers(OF_NUMBERS.file, (), {**OF_NUMBERS.needed, Need.STEPS: ("_added",)})
+SCALARS = Helpers(OF_NUMBERS.file, (), OF_NUMBERS.needed)
 """Functions of numbers: those of the PyTorch module."""
 
 
@@ -55,7 +55,7 @@ def triton_module(derivation: Derivation) -> str:
             "functions": [*functions, *kernels, [*check(program, ""), *refusals]],
             "helpers": [*device, *helpers],
             "tolerance": TOLERANCE_BITS,
-            "has_sums": Need.STEPS in needs,
+            "has_sums": Need.STEPS in needs or Need.FEW in needs,
             **program.digits,
         },
     )

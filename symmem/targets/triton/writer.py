@@ -130,12 +130,13 @@ def _table(table: Table, name: str, writer: PythonWriter) -> list[str]:
     index, bounds = writer.scope.name(loop.index), ", ".join(writer.bounds(loop))
     if (assignments := _formulas(table)) is not None:
         lines = [f"{index} = _steps({bounds})", *writer.ranges(assignments, loop.index)]
-        return [*lines, *writer.call(f"{name} = ", "_rows", [index, columns, str(table.few)])]
+        if table.few:
+            return [*lines, f"{name} = _counted(_few({', '.join([index, *columns.entries])}))"]
+        return [*lines, f"{name} = _counted(_stacked({index}, {columns}))"]
     head = f"for {index} in {writer.scope.outer('range')}({bounds}):"
     body = [*writer.block(table.numbers), *writer.call("", f"{name}.append", [columns])]
-    steps = f"_steps({bounds})"
-    filled = writer.call(f"{name} = ", "_rows", [steps, f"_columns({name})", str(table.few)])
-    return [f"{name} = []", head, *indented(body), *filled]
+    filled = f"{name} = _counted(_stacked(_steps({bounds}), _columns({name})))"
+    return [f"{name} = []", head, *indented(body), filled]
 
 
 def _formulas(table: Table) -> list[Assignment] | None:
@@ -150,7 +151,7 @@ def needs_of(work: Pass) -> Iterator[Need]:
     yield from Routine(work.before, STEP).needs
     for table in work.tables:
         formulas = _formulas(table)
-        yield Need.STEPS
+        yield Need.FEW if table.few else Need.STEPS
         yield from () if table.loop.decay is None else (Need.OLDEST,)
         if formulas is None:
             yield from Routine(table.numbers, STEP).needs

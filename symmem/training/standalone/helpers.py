@@ -14,7 +14,9 @@ __all__ = [
     "_array",
     "_complete",
     "_completes",
+    "_few",
     "_like",
+    "_nodes",
     "_of_tensor",
     "_oldest",
     "_shortfall",
@@ -56,6 +58,32 @@ def _zeros(theta: Tensor) -> Tensor:
 
 def _steps(first: int, stop: int) -> Tensor:
     return torch.arange(first, stop, dtype=torch.float64)
+
+
+def _few(steps: Tensor, *columns: Tensor) -> Tensor:
+    """Rows of few of the steps, the weight first: 18 of a block between powers of 2."""
+    table = torch.stack(columns, dim=1)
+    first = begin = int(steps[0]) if len(steps) else 0
+    parts, stop = [table[:0]], first + len(table)
+    while begin < stop:
+        end = min(stop, max(127, 2 ** (begin + 1).bit_length() - 1))
+        part = table[begin - first : end - first]
+        parts.append(_nodes(part) if len(part) > 128 else part)
+        begin = end
+    return torch.cat(parts)
+
+
+def _nodes(part: Tensor) -> Tensor:
+    """Steps near Chebyshev's points; the weights of all, shared out by Lagrange's polynomials."""
+    last, places = len(part) - 1, _steps(0, len(part))
+    nodes = torch.round(last * (1 - torch.cos(_steps(0, 18) * (math.pi / 17))) / 2)
+    gaps = (nodes[:, None] - nodes).fill_diagonal_(last / 4)
+    off = places[:, None] - nodes
+    shares = (last / 4 / gaps).prod(dim=1) / torch.where(off == 0, 1.0, off)
+    shares = shares / shares.sum(dim=1, keepdim=True)
+    shares[nodes.long()] = torch.eye(18, dtype=torch.float64)
+    weights = part[:, 0] @ shares
+    return torch.cat([weights[:, None], part[nodes.long(), 1:]], dim=1)
 
 
 def _added(terms: Tensor) -> float:

@@ -1,0 +1,122 @@
+"""Sums over the past that stay: 18 steps of a block stand for it, in every target, to the last digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import octave_probe
+import past_sums
+import probe
+import pytest
+import torch
+from past_sums import GRAD, HESSIAN, NAMES, RATE, STEPS, THETA, VALUES
+from triton_probe import MACHINES, interpreted, tensor
+
+import symmem
+
+TOLERANCE = 2e-14
+
+
+@cache
+def truth(name: str, n: int) -> np.ndarray:
+    return past_sums.correction(name, n)
+
+
+@cache
+def emitted(name: str, target: str) -> Any:
+    return probe.module(symmem.emit(probe.derivation(name, 1), target))
+
+
+def counted(calls: list[int], function: Callable[..., Any]) -> Callable[..., Any]:
+    def inner(*given: Any) -> Any:
+        calls.append(1)
+        return function(*given)
+
+    return inner
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("target", "array"), [("numpy", np.asarray), ("torch", torch.from_numpy)])
+def test_values(name: str, target: str, array: Callable[..., Any]) -> None:
+    module, given = emitted(name, target), tuple(array(each.copy()) for each in (THETA, GRAD, HESSIAN))
+    for n in STEPS:
+        found = module.correction(
+            given[0], lambda _: given[1], lambda _, v: given[2] * v, n=n, lr=RATE, **VALUES[name]
+        )
+        np.testing.assert_allclose(found, truth(name, n), rtol=TOLERANCE, err_msg=str(n))
+
+
+def test_float32_stays_and_is_right() -> None:
+    module = emitted("rmsprop", "numpy")
+    theta, grad, hessian = (each.astype(np.float32) for each in (THETA, GRAD, HESSIAN))
+    found = module.correction(theta, lambda _: grad, lambda _, v: hessian * v, n=1000, lr=RATE)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, truth("rmsprop", 1000), rtol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["rmsprop", *(pytest.param(each, marks=pytest.mark.prove) for each in NAMES[1:])]
+)
+def test_jax_with_a_traced_step(name: str) -> None:
+    """One compilation for all n."""
+    import jax  # noqa: PLC0415
+    import jax_probe  # noqa: F401, PLC0415  # 64 bits
+
+    module = emitted(name, "jax")
+    traced: list[int] = []
+    grad = counted(traced, lambda _: jax.numpy.asarray(GRAD))
+    compiled = jax.jit(
+        lambda theta, n: module.correction(
+            theta, grad, lambda _, v: jax.numpy.asarray(HESSIAN) * v, n=n, lr=RATE, **VALUES[name]
+        )
+    )
+    for n in STEPS:
+        np.testing.assert_allclose(compiled(THETA, n), truth(name, n), rtol=TOLERANCE, err_msg=str(n))
+    assert len(traced) == 1
+
+
+@octave_probe.needs_octave
+def test_octave(tmp_path: Path) -> None:
+    lines = ["format long"]
+    for name in NAMES:
+        (tmp_path / f"symmem_{name}.m").write_text(symmem.emit(probe.derivation(name, 1), "octave"))
+        given = [octave_probe.matrix([each]) for each in (THETA, GRAD, HESSIAN)]
+        values = octave_probe.settings(VALUES[name] | {"lr": RATE})
+        lines += [
+            f"f = symmem_{name}(); t = {given[0]}; g = {given[1]}; h = {given[2]};",
+            "for n = [0 1 10 1000 1000000]",
+        ]
+        lines += [f"  printf('%.17g ', f.correction(t, @(x) g, @(x, v) h .* v, 'n', n{values}));", "end"]
+    found = np.array(octave_probe.run(lines, tmp_path).split(), dtype=float).reshape(
+        len(NAMES), len(STEPS), -1
+    )
+    for name, rows in zip(NAMES, found, strict=True):
+        for n, row in zip(STEPS, rows, strict=True):
+            np.testing.assert_allclose(row, truth(name, n), rtol=TOLERANCE, err_msg=f"{name} {n}")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ["rmsprop", pytest.param("lion", marks=pytest.mark.prove)])
+def test_triton(name: str, machine: str) -> None:
+    module, values = interpreted(probe.derivation(name, 1), machine), VALUES[name]
+    theta, grad = tensor(THETA), tensor(GRAD)
+    for n in STEPS:
+        products = [tensor(HESSIAN) * each for each in module.direction(theta, grad, n=n, **values)]
+        found = module.correction(theta, grad, products, n=n, lr=RATE, **values)
+        np.testing.assert_allclose(found, truth(name, n), rtol=TOLERANCE, err_msg=str(n))
+
+
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+def test_the_cost_does_not_grow_with_the_step(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many steps there were, and with a memory of 400,000 of them: at most 18 rows for a power of 2."""
+    module, rows = emitted("rmsprop", target), list[int]()
+    few = module._few
+    monkeypatch.setattr(module, "_few", lambda *given: rows.append(len(found := few(*given))) or found)
+    theta = np.ones(2) if target == "numpy" else torch.ones(2)
+    for n, beta in ((1000, 0.99), (10**6, 0.99), (10**6, 0.9999)):
+        module.correction(theta, lambda x: x, lambda _, v: v, n=n, lr=RATE, beta=beta)
+    assert max(rows) <= 127 + 18 * 20 + 128

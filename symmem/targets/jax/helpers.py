@@ -166,7 +166,7 @@ def _few(numbers: Callable[[Any], Any], first: Any, stop: Any) -> tuple[Any, Any
     first, stop = jnp.asarray(first).astype(int), jnp.asarray(stop).astype(int)
 
     def rows(steps: Any) -> jax.Array:
-        columns = jnp.broadcast_arrays(*numbers(steps))
+        columns = jax.vmap(numbers)(steps)
         return jnp.stack([jnp.asarray(x, float) for x in columns], axis=1)
 
     def block(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:

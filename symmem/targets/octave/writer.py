@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sympy import Expr
 
 from symmem.algebra.results import Missing
+from symmem.program.decay_functions import Complete
 from symmem.program.program import Routine, Variants
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
@@ -109,6 +110,12 @@ class OctaveWriter:
         functions = [
             f"{name} = @({index}) {self._numbers.source(values[each])};"
             for name, each in zip(names, loop.few, strict=True)
+        ]
+        # complete() is of one step.
+        functions += [
+            f"{name} = @({index}) arrayfun({name}, {index});"
+            for name, each in zip(names, loop.few, strict=True)
+            if values[each].has(Complete)
         ]
         taken = [f"{name} = {rows}({k}, {place});" for k, name in enumerate(names, start=1)]
         body = [each for each in loop.body if not isinstance(each, Assign)]

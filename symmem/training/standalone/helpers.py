@@ -109,8 +109,8 @@ def _oldest(first: int, stop: int, decay: float) -> int:
 
 def _complete(m: float, *nodes: Any) -> float:
     """The sum of all products of m nodes, by a triangular matrix: nothing cancels."""
-    if len(nodes) == 2 and nodes[0] == 1 and isinstance(nodes[1], float) and 0 < nodes[1] < 1:
-        return math.expm1((m + 1) * math.log(nodes[1])) / (nodes[1] - 1)
+    if len(nodes) == 2 and nodes[0] == 1 and type(x := nodes[1]) is float and 0 < x < 1:
+        return math.expm1((m + 1) * math.log(x)) / (x - 1)
     span, power = range(len(nodes)), 0
     t = {(i, j): float(i == j) for j in span for i in span[: j + 1]}
     for b in map(int, f"{int(m) + len(nodes) - 1:b}"):

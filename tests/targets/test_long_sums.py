@@ -1,14 +1,12 @@
-"""Sums over the past that stay: 18 steps of a block stand for it, in every target, to the last digits."""
+"""Sums over the past that stay: 18 steps of a block stand for it, to the last digits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import octave_probe
 import past_sums
 import probe
 import pytest
@@ -77,26 +75,6 @@ def test_jax_with_a_traced_step(name: str) -> None:
     for n in STEPS:
         np.testing.assert_allclose(compiled(THETA, n), truth(name, n), rtol=TOLERANCE, err_msg=str(n))
     assert len(traced) == 1
-
-
-@octave_probe.needs_octave
-def test_octave(tmp_path: Path) -> None:
-    lines = ["format long"]
-    for name in NAMES:
-        (tmp_path / f"symmem_{name}.m").write_text(symmem.emit(probe.derivation(name, 1), "octave"))
-        given = [octave_probe.matrix([each]) for each in (THETA, GRAD, HESSIAN)]
-        values = octave_probe.settings(VALUES[name] | {"lr": RATE})
-        lines += [
-            f"f = symmem_{name}(); t = {given[0]}; g = {given[1]}; h = {given[2]};",
-            "for n = [0 1 10 1000 1000000]",
-        ]
-        lines += [f"  printf('%.17g ', f.correction(t, @(x) g, @(x, v) h .* v, 'n', n{values}));", "end"]
-    found = np.array(octave_probe.run(lines, tmp_path).split(), dtype=float).reshape(
-        len(NAMES), len(STEPS), -1
-    )
-    for name, rows in zip(NAMES, found, strict=True):
-        for n, row in zip(STEPS, rows, strict=True):
-            np.testing.assert_allclose(row, truth(name, n), rtol=TOLERANCE, err_msg=f"{name} {n}")
 
 
 @pytest.mark.parametrize("machine", MACHINES)

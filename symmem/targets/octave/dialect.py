@@ -24,10 +24,10 @@ _WORDS = (
 KEYWORDS = frozenset(_WORDS.split())
 _FUNCTIONS = ("sqrt", "sign", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan", "erf")
 OUTER = (*_FUNCTIONS, "abs", "min", "max", "error", "isempty", "p", "out", "varargin", "settings", "check", "array",
-         "like", "filled", "total", "oldest", "complete", "shortfall", "few")  # fmt: skip
+         "like", "filled", "total", "oldest", "complete")  # fmt: skip
 """What the functions of the file call, and the variables that each of them has."""
 _SPELLED = {"Abs": "abs({})", "Min": "min({}, {})", "Max": "max({}, {})"}
-_SPELLED["Shortfall"] = "shortfall({}, {})"
+_SPELLED["Shortfall"] = "((1 - ({0})) .* complete({1} - 1, [1; {0}]))"
 DIALECT = Dialect(
     {**{name: f"{name}({{}})" for name in _FUNCTIONS}, **_SPELLED},
     "1 ./ sqrt({})",

@@ -78,41 +78,6 @@ function first = oldest(first, stop, decay, bits)
   end
 end
 
-function rows = few(numbers, first, stop)
-  % Numbers of few past steps, the weight first: 18 of a block from one power of 2 to the next.
-  rows = zeros(numel(numbers), 0);
-  while first < stop
-    [~, bits] = log2(first + 1);
-    steps = first:(min(stop, max(127, 2 ^ bits - 1)) - 1);
-    part = cell2mat(cellfun(@(f) f(steps), numbers(:), 'UniformOutput', false));
-    if numel(steps) > 128
-      part = nodes(part, numel(steps) - 1);
-    end
-    rows = [rows, part];
-    first = steps(end) + 1;
-  end
-end
-
-function part = nodes(part, last)
-  % Steps near Chebyshev's points; the weights of all go to them by Lagrange's polynomials.
-  places = round(last * (1 - cos((0:17)' * (pi / 17))) / 2);
-  factors = prod(last / 4 ./ (places - places' + last / 4 * eye(18)), 2);
-  off = (0:last) - places;
-  shares = factors ./ (off + (off == 0));
-  shares = shares ./ sum(shares, 1);
-  shares(:, places + 1) = eye(18);
-  part = [part(1, :) * shares'; part(2:end, places + 1)];
-end
-
-function value = shortfall(x, k)
-  % 1 - x^k, without cancellation.
-  if x > 0
-    value = -expm1(k .* log(x));
-  else
-    value = 1 - x .^ k;
-  end
-end
-
 function value = complete(m, nodes)
   % The sum of all products of m nodes, the rows of factors: a triangular matrix; nothing cancels.
   count = size(nodes, 1);

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sympy import Expr
-
 from symmem.algebra.results import Missing
-from symmem.program.decay_functions import Complete
 from symmem.program.program import Routine, Variants
-from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
     Apply,
     Assign,
@@ -17,7 +13,6 @@ from symmem.program.statements import (
     Choice,
     Contract,
     Evaluate,
-    Internal,
     Loop,
     Potential,
     Statement,
@@ -90,45 +85,11 @@ class OctaveWriter:
         first, stop = source(loop.first), source(loop.stop)
         if loop.decay is not None:
             first = f"oldest({first}, {stop}, {source(loop.decay)}, {TOLERANCE_BITS})"
-        if loop.few:
-            return self._at_few_steps(loop, first, stop)
         start = "1" if loop.is_product else "0" if loop.is_scalar else "filled(theta, 0)"
         sign = ".*" if loop.is_product else "+"
         body = [*self._block(loop.body), f"{result} = {result} {sign} {self._names.name(loop.term)};"]
         head = f"for {self._names.name(loop.index)} = {first}:({stop} - 1)"
         return [f"{result} = {start};", head, *indented(body), "end"]
-
-    def _at_few_steps(self, loop: Loop, first: str, stop: str) -> list[str]:
-        """The numbers as functions of the step; the loop runs over those of few steps."""
-        result, index = self._names.name(loop.result), self._names.name(loop.index)
-        single, many = split_ranges(loop.numbers, loop.index)
-        values: dict[Expr, Expr] = {}
-        for name, value in many:
-            values[name] = value.xreplace(values)
-        rows, place = (self._names.name(Internal(f"{stem}_{loop.result}")) for stem in ("rows", "place"))
-        names = [self._names.name(each) for each in loop.few]
-        functions = [
-            f"{name} = @({index}) {self._numbers.source(values[each])};"
-            for name, each in zip(names, loop.few, strict=True)
-        ]
-        # complete() is of one step.
-        functions += [
-            f"{name} = @({index}) arrayfun({name}, {index});"
-            for name, each in zip(names, loop.few, strict=True)
-            if values[each].has(Complete)
-        ]
-        taken = [f"{name} = {rows}({k}, {place});" for k, name in enumerate(names, start=1)]
-        body = [each for each in loop.body if not isinstance(each, Assign)]
-        added = f"{result} = {result} + {self._names.name(loop.term)};"
-        return [
-            *self._assigned(single, self._numbers),
-            *functions,
-            f"{rows} = few({{{', '.join(names)}}}, {first}, {stop});",
-            f"{result} = filled(theta, 0);",
-            f"for {place} = 1:size({rows}, 2)",
-            *indented([*taken, *self._block(body), added]),
-            "end",
-        ]
 
     def _choice(self, choice: Choice) -> list[str]:
         """A number with two branches, of which one is computed."""

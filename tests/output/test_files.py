@@ -20,6 +20,7 @@ from symmem.output import files, installation
 from symmem.output.installation import Failure, OutputFile, Plan
 from symmem.output.scratch import PREFIX, scratch_folder, sweep
 from symmem.targets.c.layout import c_files
+from symmem.targets.c.wrapper import runtime_modules
 from symmem.targets.torch.pieces import runtime_files
 
 OURS = "% Written by symmem 0.0.1 for a test.\n"
@@ -325,3 +326,12 @@ def test_an_unwritable_place_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SymmemError, match="cannot be written"):
         files.write_whole(str(tmp_path / "nowhere" / "x"), "text")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_modules_that_are_copied_are_known_to_every_later_version(tmp_path: Path) -> None:
+    """Whatever their first lines become: ``build`` and ``emit --runtime`` write over what an older symmem wrote."""
+    for name, text in {**runtime_modules(), **runtime_files()}.items():
+        (tmp_path / name).write_text(text)
+        assert files.is_ours(str(tmp_path / name), b"something else\n")
+        (tmp_path / name).write_text(text.split("\n", 1)[1])  # without that line it is anybody's
+        assert not files.is_ours(str(tmp_path / name), b"something else\n")

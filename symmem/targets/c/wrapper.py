@@ -39,8 +39,9 @@ class Function:
 
 
 def runtime_modules() -> dict[str, str]:
-    """Name and text of the modules that are copied."""
-    return {f"{name}.py": runtime_text(f"{module}.py") for module, name in RUNTIME.items()}
+    """Name and text of the modules that are copied, under a line by which a later symmem knows its own files."""
+    made = f"# Made by symmem {__version__}. Do not edit: build it again.\n"
+    return {f"{name}.py": made + runtime_text(f"{module}.py") for module, name in RUNTIME.items()}
 
 
 def kernel_module(program: Program, library: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from symmem import __version__
 from symmem.program.program import Need
 from symmem.targets.python.copied import Helpers, copied
 from symmem.targets.python.module import MATRICES, OF_TENSOR
@@ -57,6 +58,7 @@ def more_helpers(needs: Collection[Need], known: Collection[Need]) -> list[str]:
 
 
 def runtime_files() -> dict[str, str]:
-    """The files of the runtime, by name."""
+    """The files of the runtime, by name, under a line by which a later symmem knows its own files."""
+    made = f"# Made by symmem {__version__}. Do not edit: emit it again.\n"
     paths = sorted((_TRAINING / "runtime").glob("*.py"))
-    return {path.name: path.read_text(encoding="utf-8") for path in paths}
+    return {path.name: made + path.read_text(encoding="utf-8") for path in paths}

@@ -17,7 +17,7 @@ from symmem.derivation.small_steps import largest_step
 from symmem.derivation.verdicts import ModifiedLoss
 from symmem.documents.columns import Style
 from symmem.documents.text_writer import TextWriter
-from symmem.errors import SymmemError
+from symmem.errors import BudgetError, SymmemError
 from symmem.verification.values import longest_decay
 from symmem.work import budget
 
@@ -39,7 +39,7 @@ def sign_row(name: str, values: Values, seconds: float = SECONDS) -> Row:
             optimizer = load(name)
             return row | _signs(optimizer.with_values(dict(values)) if values else optimizer)
     except SymmemError as error:
-        return row | {"error": str(error)}
+        return row | _failed(error)
 
 
 def _signs(optimizer: Optimizer) -> Row:
@@ -95,10 +95,15 @@ def verify_row(name: str, values: Values, seconds: float = SECONDS) -> Row:
             optimizer = load(name)
             found = verify(optimizer.with_values(dict(values)) if values else optimizer)
     except SymmemError as error:
-        return row | {"holds": False, "error": str(error)}
+        return row | {"holds": False} | _failed(error)
     worst = max((claim.error for claim in found.claims), default=None)
     orders = {f"{each.counted}, {each.direction}": each.slope for each in found.orders}
     return row | {"holds": found.holds, "claims": len(found.claims), "worst": worst, "orders": orders}
+
+
+def _failed(error: SymmemError) -> Row:
+    """The reason; a row that ran out of its time or memory is ``spent``, and a later sweep tries it again."""
+    return {"error": str(error), **({"spent": True} if isinstance(error, BudgetError) else {})}
 
 
 def _begun(name: str, values: Values) -> Row:

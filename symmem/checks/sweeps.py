@@ -100,12 +100,15 @@ def _seal(task: Task, title: str, row: object) -> str:
 
 
 def _is_sealed(task: Task, title: str, entry: object) -> bool:
-    """Whether an entry of the file is whole and of this task; another is made anew: nothing is mixed."""
+    """Whether an entry of the file is whole and of this task; another is made anew: nothing is mixed.
+
+    So is one that was spent: with more time it may have an end.
+    """
     if not isinstance(entry, dict) or not isinstance(entry.get("row"), dict):
         return False
     row = entry["row"]
     own = row.get("name") == task.name and row.get("values") == dict(task.values)
-    return own and entry.get("seal") == _seal(task, title, row)
+    return own and not row.get("spent") and entry.get("seal") == _seal(task, title, row)
 
 
 def _text(title: str, rows: Mapping[str, Row]) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,15 @@ def test_a_row_of_another_declaration_is_made_anew(tmp_path: Path) -> None:
         mine.write_text(given)
         sweep(named_row, [Task(str(mine))], results=kept, told=told.append)
     assert told == [str(mine)] * 2  # the second time nothing had changed
+
+
+def test_a_row_that_ran_out_of_time_is_tried_again(tmp_path: Path) -> None:
+    kept = str(tmp_path / "rows.json")
+    (spent,) = sweep(partial(sign_row, seconds=1e-3), [Task("adamw")], results=kept)
+    assert spent["spent"]
+    (row,) = sweep(partial(sign_row, seconds=60), [Task("adamw")], results=kept)
+    assert row == sign_row("adamw", ())
+    assert row["sign"] == -1
 
 
 def test_a_results_file_that_was_cut_is_one_line(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Commands that are killed while they run, each at many moments, and what is left; a script, for a process of its own.
 
 ``killed_commands.py FOLDER COMMANDS MOMENTS``: COMMANDS is a JSON file of ``{name: [argument, ...]}``, whose output
-goes to ``out``.  Each runs once whole, which gives the new set; then a forked process runs it over an older set, or
-over none, and dies: before some call of the file system, or a moment after it has begun to install the set.  Then the
-folder has the old set or the new one.  ``sweep`` is no set: its results file has some rows.
+goes to ``out``.  Each runs whole over nothing and over an older set, which gives the new sets; then a forked process
+runs it over an older set, or over none, and dies: before some call of the file system, or a moment after it has begun
+to install the set.  Then the folder has the old set or the new one.  ``sweep`` is no set: its results file has some
+rows.
 """
 
 from __future__ import annotations
@@ -110,12 +111,13 @@ def killed(name: str, arguments: list[str], folder: Path, moments: int) -> Count
     old = {path: f"{text}\n# older\n" for path, text in new.items()} if name != "sweep" else {}
     kills.laid_out(folder, old)
     (calls, longest), seen = measured(arguments), Counter[str]()
+    over = kills.found(folder)  # macros that an older paper has stay, so that this may be another set
     for number in range(moments):
-        before = old if number % 4 else {}
+        before, after = (old, over) if number % 4 else ({}, new)
         kills.laid_out(folder, before)
         late = random.uniform(1e-4, SLOWER * longest)
         kills.forked(dying(arguments, late if number % 2 else random.randint(1, calls)))
-        seen[rows_are_whole(folder) if name == "sweep" else kills.judged(folder, before, new)] += 1
+        seen[rows_are_whole(folder) if name == "sweep" else kills.judged(folder, before, after)] += 1
     return seen
 
 

@@ -31,7 +31,7 @@ from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.algebra.where import where
 from symmem.derivation.step_scalars import MANY_STEPS
-from symmem.program.decay_functions import Complete
+from symmem.program.decay_functions import Complete, bare
 from symmem.program.entrywise import entrywise, only_read
 from symmem.program.statements import (
     Apply,
@@ -281,7 +281,7 @@ def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ..
     parts, reduced = cse([value for _, value in assignments], symbols=stream, list=False)
     named = zip((name for name, _ in assignments), reduced, strict=True)
     plain = {name: value for name, value in parts if isinstance(value, Add) and (value - STEP).is_Integer}
-    found = [(name, value.xreplace(plain)) for name, value in (*parts, *named) if name not in plain]
+    found = [(name, bare(value.xreplace(plain))) for name, value in (*parts, *named) if name not in plain]
     return tuple(only_read(found, {name for name, _ in assignments}))
 
 

@@ -45,3 +45,8 @@ class Shortfall(Function):
 
 class Whole(Function):
     """A sum in parentheses; SymPy would join it with what is added to it."""
+
+
+def bare(value: Expr) -> Expr:
+    """A value behind a name of its own: a sum that is added as one number needs no parentheses there."""
+    return value.args[0] if isinstance(value, Whole) else value

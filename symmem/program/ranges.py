@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from sympy import Expr, Function, Pow, S, Symbol
 
-from symmem.program.decay_functions import Whole
+from symmem.program.decay_functions import bare
 from symmem.program.statements import Assignment, Internal
 
 
@@ -27,8 +27,7 @@ def split_ranges(
         if not value.free_symbols & moving and (is_root or isinstance(value, Function)):
             if value not in names:
                 names[value] = Internal(f"u{len(names) + 1}")
-                # A sum that is added as one number needs no parentheses behind a name of its own.
-                single.append((names[value], value.args[0] if isinstance(value, Whole) else value))
+                single.append((names[value], bare(value)))
             return names[value]
         return value.func(*(lifted(part) for part in value.args))
 

@@ -45,6 +45,6 @@ def control_words(source: str) -> set[str]:
 ACCENTS = (
     r"\textbackslash \textbraceleft \textbraceright \textasciitilde \textasciicircum \ensuremath \H \L \beta"
 )
-LAYOUT = r"\times \quad \smmtight \lVert \rVert"  # where a long title leaves less room for the formula beside it
+LAYOUT = r"\times \quad \smmtight \lVert \rVert"  # where a long title leaves less room for a formula
 WRITTEN = {*ACCENTS.split(), *LAYOUT.split()}
 """What plain text is written with."""

@@ -166,7 +166,7 @@ def test_special_characters_are_harmless(tmp_path: Path) -> None:
     assert complaints(source) == []
     assert r"A\&B 100\% of \#1\_\{x\}\textasciicircum{}2" in source
     assert r"\'{e}" in source
-    assert "[U+4E2D]" in source
+    assert "{[}U+4E2D{]}" in source
     assert optimizer.reference not in bibtex(works_of(optimizer))
 
 

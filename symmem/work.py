@@ -8,6 +8,7 @@ before); and, in the main thread, a timer of CPU time, which also interrupts a l
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import threading
@@ -130,6 +131,10 @@ def _tighter(inner: _Account, outer: _Account) -> _Account:
     return _Account(bounds, first.deadline, least.ceiling, outer.stage)
 
 
+_PASSAGES = (__file__, contextlib.__file__)
+"""Code that a budget is left through.  An exception there would leave the timer running, for whoever comes next."""
+
+
 @contextmanager
 def _timer(account: _Account) -> Iterator[None]:
     """Looks at the clock in every fraction of a second of CPU time: also while SymPy works.
@@ -143,8 +148,9 @@ def _timer(account: _Account) -> Iterator[None]:
         yield
         return
 
-    def look(_signal: int, _frame: FrameType | None) -> None:
-        account.look()
+    def look(_signal: int, frame: FrameType | None) -> None:
+        if frame is None or frame.f_code.co_filename not in _PASSAGES:
+            account.look()
 
     # Raised inside a destructor it is swallowed, and Python would tell of it: the next look raises again.
     told = sys.unraisablehook

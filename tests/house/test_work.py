@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
 import threading
 import time
+from unittest import mock
 
 import pytest
 
@@ -76,6 +78,20 @@ def test_nothing_stays_behind() -> None:
     with symmem.budget(seconds=5):
         assert signal.getitimer(signal.ITIMER_PROF)[1] > 0
     assert signal.getsignal(signal.SIGPROF) == before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_no_look_is_taken_on_the_way_out() -> None:
+    """There an exception would leave the timer to whoever comes next; the next tick looks again."""
+    with symmem.budget(seconds=0.02):
+        look, end = signal.getsignal(signal.SIGPROF), time.thread_time() + 0.03
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        while time.thread_time() < end:
+            pass
+        for passage in (work, contextlib):
+            look(signal.SIGPROF, mock.Mock(**{"f_code.co_filename": passage.__file__}))
+        with pytest.raises(symmem.BudgetError, match=r"0\.02 s"):
+            look(signal.SIGPROF, sys._getframe())
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 

@@ -7,10 +7,10 @@ as a division; ``in_arrays`` gives every value the first array that is free.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sympy import Add, Expr, Mul, Pow, S, Symbol
+from sympy import Add, Expr, Mul, Pow, S, Symbol, preorder_traversal
 from sympy.core.numbers import Number
 
 from symmem.program.statements import Assignment, Entrywise, Internal
@@ -170,13 +170,7 @@ def _is_minus(term: Expr) -> bool:
 
 
 def _weight(part: Expr) -> int:
-    return sum(1 for each in _walk(part) if each.args)
-
-
-def _walk(part: Expr) -> Iterator[Expr]:
-    yield part
-    for each in part.args:
-        yield from _walk(each)
+    return sum(1 for each in preorder_traversal(part) if each.args)
 
 
 def _heavy_first(parts: Iterable[Expr]) -> list[Expr]:
@@ -189,7 +183,7 @@ def _divided(assignments: Sequence[Assignment], output: Expr) -> set[Symbol]:
     formulas = [*(value for _, value in assignments), output]
     uses: dict[Symbol, int] = {}
     for formula in formulas:
-        for part in _walk(formula):
+        for part in preorder_traversal(formula):
             for each in part.args:
                 if isinstance(each, Symbol):
                     uses[each] = uses.get(each, 0) + (1 if isinstance(part, Mul) else 2)

@@ -44,7 +44,7 @@ class SettledCascade:
         self._update = frozen_update(method, self._gains)
         self._noise = [(path, self._placed(path.slope)) for path in self._trees.paths(GRAD)]
         forks = [(tree, self._sums.fork(*tree.kernels)) for tree in self._trees.forks(GRAD)]
-        self.frozen = VARIANCE / 2 * self._added(forks)
+        self.frozen = collect(VARIANCE / 2 * self._added(forks), method.numbers)
 
     def memory(self) -> Expr:
         """``M_xi / h``."""
@@ -66,11 +66,12 @@ class SettledCascade:
         return Add(*terms, *self._by_slope(weighed, partial(mixed, leaf)))
 
     def _by_slope(self, weighed: list[tuple[Expr, Expr]], seen: Callable[[Expr], Expr]) -> Iterator[Expr]:
-        """``sum slope seen(weights)``: one mean for each slope."""
+        """``sum slope seen(weights)``: one mean for each slope, whose number goes to the weights."""
         found: dict[Expr, list[Expr]] = {}
         for slope, weights in weighed:
             checkpoint("the noise of a cascade")
-            found.setdefault(slope, []).append(weights)
+            number, core = slope.as_coeff_Mul()
+            found.setdefault(core, []).append(number * weights)
         yield from (slope * seen(collect(Add(*each), self._method.numbers)) for slope, each in found.items())
 
     def _twice(self, leaf: Symbol) -> Expr:

@@ -106,9 +106,10 @@ class Eventual:
         return self.scalars.tidy(_at(self.form, STEP + late))
 
     def _has_pole(self, form: Expr, first: int) -> bool:
-        """Whether a decay stands there with a negative power: the true value has none at a decay of 0."""
+        """Whether a decay that may be 0 stands there with a negative power: the true value has none at 0."""
         powers = [power for power in form.atoms(Pow) if power.base in self.scalars.decays]
-        return any(_at(power.exp, Integer(max(first, 0))).is_negative for power in powers)
+        below = (power for power in powers if _at(power.exp, Integer(max(first, 0))).is_negative)
+        return not all(self.scalars.is_positive(power.base) for power in below)
 
     def _summed(self, summand: Expr) -> Expr:
         """``sum_{s<n}`` of an exponential polynomial in s, which closes."""

@@ -20,7 +20,8 @@ from symmem.algebra.atoms import AGO, STEP
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
-from symmem.method.realisation import Realisation, overlap_of
+from symmem.method.realisation import Realisation
+from symmem.method.recursions import Recursions, joined
 from symmem.method.sums import added
 
 Number = Any
@@ -162,7 +163,8 @@ class Kernel(ABC):
 
     def overlap(self, other: Kernel) -> Expr:
         """``sum_{k>=0} c(k) c'(k)`` in the limit: what noise in both has in common."""
-        return overlap_of(self.limit_realisation(), other.limit_realisation())
+        both = Recursions(self.limit_realisation(), other.limit_realisation())
+        return both.read(both.summed(joined(both.fed(0), both.fed(1)), (True, True)))
 
     @property
     @abstractmethod

@@ -8,81 +8,60 @@ the kernel.  For two geometric ones, ``c_l = b a^k`` and ``c_r = b' a'^k``: ``X_
 
 from __future__ import annotations
 
-from sympy import Expr, Matrix, eye
-from sympy.matrices.dense import MutableDenseMatrix
+from sympy import Expr
 
 from symmem.method.kernel import Kernel
-from symmem.method.realisation import summed, tensor_product
+from symmem.method.recursions import Recursions, State, joined
+
+_BOTH, _NEWER, _AHEAD = (True, True), (True, False), (True, True, False)
+"""Who makes a step: two kernels; the first of them; the first two of three, while the value of the third stays."""
 
 
 def lagged_overlap(left: Kernel, right: Kernel) -> Expr:
     """``sum_k k c(k) c'(k)``."""
-    one, other = _Recursion(left), _Recursion(right)
-    powers = tensor_product(one.A, other.A)
-    inner = summed(powers, tensor_product(one.B, other.B))
-    return _read(tensor_product(one.C, other.C), powers * summed(powers, inner))
+    both = _recursions(left, right)
+    inner = both.summed(joined(both.fed(0), both.fed(1)), _BOTH)
+    return both.read(both.step(both.summed(inner, _BOTH), _BOTH))
 
 
 def earlier_overlap(left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=1} X(i) = sum_{i>=1} sum_j c(i+j) c'(j)``: a value, and the updates after it that have seen it."""
-    one, other = _Recursion(left), _Recursion(right)
-    both = _meeting(one, other)
-    ahead = tensor_product(one.A, eye(other.A.rows))
-    return _read(tensor_product(one.C, other.C), ahead * summed(ahead, both))
+    both = _recursions(left, right)
+    return both.read(both.step(both.summed(_meeting(both, 0), _NEWER), _NEWER))
 
 
 def weighted_overlap(tail: Kernel, left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=1} tail(i) X(i)``."""
-    first, one, other = _Recursion(tail), _Recursion(left), _Recursion(right)
-    powers = _ahead(first, one, other)
-    force = tensor_product(summed(first.A, first.B), _meeting(one, other))
-    return _read(_readers(first, one, other), powers * summed(powers, force))
+    three = _recursions(tail, left, right)
+    state = joined(three.summed(three.fed(0), (True,)), _meeting(three, 1))
+    return three.read(three.step(three.summed(state, _AHEAD), _AHEAD))
 
 
 def newer_overlap(tail: Kernel, left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=0} tail(i+1) X(i)``."""
-    first, one, other = _Recursion(tail), _Recursion(left), _Recursion(right)
-    force = tensor_product(first.A * summed(first.A, first.B), _meeting(one, other))
-    return _read(_readers(first, one, other), summed(_ahead(first, one, other), force))
+    three = _recursions(tail, left, right)
+    older = three.step(three.summed(three.fed(0), (True,)), (True,))
+    return three.read(three.summed(joined(older, _meeting(three, 1)), _AHEAD))
 
 
 def branch_overlap(branch: Kernel, left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=0} c(i) X(i)``, c that of the branch."""
-    first, one, other = _Recursion(branch), _Recursion(left), _Recursion(right)
-    force = tensor_product(first.B, _meeting(one, other))
-    return _read(_readers(first, one, other), summed(_ahead(first, one, other), force))
+    three = _recursions(branch, left, right)
+    return three.read(three.summed(joined(three.fed(0), _meeting(three, 1)), _AHEAD))
 
 
 def lagged_branch_overlap(branch: Kernel, left: Kernel, right: Kernel) -> Expr:
     """``sum_{i>=0} i c(i) X(i)``."""
-    first, one, other = _Recursion(branch), _Recursion(left), _Recursion(right)
-    powers = _ahead(first, one, other)
-    inner = summed(powers, tensor_product(first.B, _meeting(one, other)))
-    return _read(_readers(first, one, other), powers * summed(powers, inner))
+    three = _recursions(branch, left, right)
+    inner = three.summed(joined(three.fed(0), _meeting(three, 1)), _AHEAD)
+    return three.read(three.step(three.summed(inner, _AHEAD), _AHEAD))
 
 
-class _Recursion:
-    """The limit recursion of a kernel, as matrices; C stands upright."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        found = kernel.limit_realisation()
-        self.A, self.B, self.C = Matrix(found.A), Matrix(found.B), Matrix(found.C)
+def _recursions(*kernels: Kernel) -> Recursions:
+    return Recursions(*(kernel.limit_realisation() for kernel in kernels))
 
 
-def _meeting(one: _Recursion, other: _Recursion) -> MutableDenseMatrix:
-    """``sum_j A^j B x A'^j B'``: both states, of one value j steps ago."""
-    return summed(tensor_product(one.A, other.A), tensor_product(one.B, other.B))
-
-
-def _ahead(first: _Recursion, one: _Recursion, other: _Recursion) -> MutableDenseMatrix:
-    """A step more for the first two: the value of the third stays where it is."""
-    return tensor_product(tensor_product(first.A, one.A), eye(other.A.rows))
-
-
-def _readers(first: _Recursion, one: _Recursion, other: _Recursion) -> MutableDenseMatrix:
-    return tensor_product(first.C, tensor_product(one.C, other.C))
-
-
-def _read(readers: MutableDenseMatrix, state: MutableDenseMatrix) -> Expr:
-    value: Expr = (readers.T * state)[0]
-    return value
+def _meeting(recursions: Recursions, first: int) -> State:
+    """``sum_j A^j B x A'^j B'`` of two recursions: both states, of one value j steps ago."""
+    fed = joined(recursions.fed(first), recursions.fed(first + 1))
+    return recursions.summed(fed, _BOTH, first)

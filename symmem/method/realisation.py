@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Add, Expr, Integer, Matrix, S, eye
-from sympy.matrices.dense import MutableDenseMatrix
-from sympy.polys.matrices import DomainMatrix
+from sympy import Add, Expr, Integer, S
 
 from symmem.algebra.atoms import STEP
 from symmem.records import record
@@ -66,33 +64,6 @@ def in_series(outer: Realisation, inner: Realisation) -> Realisation:
         (*outer.C, *(S.Zero for _ in inner.C)),
         (*(entry * start for entry in outer.first), *inner.first),
     )
-
-
-def overlap_of(left: Realisation, right: Realisation) -> Expr:
-    """``sum_k (C A^k B)(C' A'^k B') = (C x C') (1 - A x A')^(-1) (B x B')``, x the tensor product."""
-    a, other = Matrix(left.A), Matrix(right.A)
-    product = tensor_product(a, other)
-    forces = tensor_product(Matrix(left.B), Matrix(right.B))
-    readers = tensor_product(Matrix(left.C), Matrix(right.C))
-    value: Expr = (readers.T * summed(product, forces))[0]
-    return value.cancel()
-
-
-def summed(powers: MutableDenseMatrix, force: MutableDenseMatrix) -> MutableDenseMatrix:
-    """``sum_{k>=0} powers^k force = (1 - powers)^(-1) force``, in the field of the entries."""
-    matrices = (DomainMatrix.from_Matrix(each).to_field() for each in (eye(powers.rows) - powers, force))
-    left, right = next(matrices).unify(next(matrices))
-    return Matrix(left.lu_solve(right).to_Matrix())
-
-
-def tensor_product(left: MutableDenseMatrix, right: MutableDenseMatrix) -> MutableDenseMatrix:
-    """The matrix with the entries ``left[i, k] right[j, l]`` at the pairs (i, j), (k, l)."""
-    rows = [
-        [x * y for x in left.row(i) for y in right.row(j)]
-        for i in range(left.rows)
-        for j in range(right.rows)
-    ]
-    return Matrix(rows)
 
 
 def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:

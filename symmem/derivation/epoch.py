@@ -40,6 +40,7 @@ MOST_ADDED = 24
 """For more batches than this the sums are not added up batch by batch."""
 FEWEST = 2
 """An epoch has so many batches or more."""
+Paths = tuple[tuple[Expr, Kernel], ...]
 UNKNOWN = Sentence.of("give the number of batches")
 
 
@@ -67,16 +68,25 @@ def _placed(closed: Expr | Missing | None, batches: Integer) -> Any:
     return Missing(closed.reason, (few,)) if UNKNOWN in closed.advice else closed
 
 
-def _variance(method: Method, batches: Expr) -> Expr | Missing:
-    """``h^2 V N/(N-1) sum_qr w_q w_r A_qr``."""
+def order_paths(method: Method) -> Paths | Missing:
+    """The ways by which noise reaches the update, each with the slope ``w_r`` and the kernel; why there are none."""
     if not (method.is_settled or method.is_linear):
         words = ": the noise of an update depends on the step, so that no preconditioner is frozen"
         return Missing(Sentence.of(f"{method.name}{words}"))
-    paths = Trees(method).paths(GRAD)
-    noise = [at_frozen_point(path.slope, method, limit_gains(method)) for path in paths]
+    values = limit_gains(method)
+    return tuple(
+        (at_frozen_point(path.slope, method, values), path.kernels[0]) for path in Trees(method).paths(GRAD)
+    )
+
+
+def _variance(method: Method, batches: Expr) -> Expr | Missing:
+    """``h^2 V N/(N-1) sum_qr w_q w_r A_qr``."""
+    paths = order_paths(method)
+    if isinstance(paths, Missing):
+        return paths
     terms = []
-    for (weight, path), (other, beside) in product(zip(noise, paths, strict=True), repeat=2):
-        pair = _scatter(path.kernels[0], beside.kernels[0], batches, method.numbers)
+    for (weight, kernel), (other, beside) in product(paths, repeat=2):
+        pair = _scatter(kernel, beside, batches, method.numbers)
         if pair is None:
             return _open(method)
         terms.append(weight * other * pair)

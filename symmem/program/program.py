@@ -19,6 +19,7 @@ from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
 from symmem.method.plain_decays import is_rounded
 from symmem.program.decay_functions import Complete, Shortfall, Whole
+from symmem.program.memories import Memory
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
     Apply,
@@ -63,6 +64,7 @@ class Need(Enum):
     SHORTFALLS = "the same for all steps of a sum at once"
     ERF = "the error function"
     NOISE = "what the noise of batches averages to, from the gradients of all of them"
+    SCATTER = "how far apart the batches of an epoch lie in what they have in its updates"
     SHARPNESS = "the largest eigenvalue on a frozen quadratic, and that from which it is unstable"
     FEW = "a few past steps that stand for all"
     CHOICE = "one of two branches, where the condition may be traced"
@@ -215,6 +217,8 @@ class Program:
     rate: object = None
     loses_digits: bool = False
     """Whether numbers at step n are closed forms that subtract, where no sum of one sign was found."""
+    memories: tuple[Memory, ...] = ()
+    """By which noise reaches the updates of an epoch, for the variance over the order of its batches."""
 
     @property
     def rounds_decays(self) -> bool:
@@ -247,4 +251,6 @@ class Program:
     def needs(self, names: Iterable[str] | None = None) -> frozenset[Need]:
         """What the named routines need; all of them where no names are given."""
         chosen = self.routines.values() if names is None else [self.routines[name] for name in names]
-        return frozenset(need for variants in chosen for each in variants.existing for need in each.needs)
+        found = frozenset(need for variants in chosen for each in variants.existing for need in each.needs)
+        numbers = [number for memory in self.memories for number in memory.numbers]
+        return found | {Need.SCATTER, *_of_numbers(numbers)} if numbers else found

@@ -221,51 +221,11 @@ def _oldest(first: int, stop: int, decay: float) -> int:
     return max(first, stop - int(np.ceil(terms)))
 
 
-def _between(batches: float | None, n: float | None) -> float:
-    """The covariance of the noise of two steps over that of one with itself."""
-    if batches is None:
-        return 0.0
-    if not batches >= max(2, (n or 0) + 1):
-        raise ValueError(f"batches = {batches!r} are too few; None draws each anew")
-    return -1.0 / (batches - 1)
+def _rows(theta: Array, values: Any) -> Array:
+    """What a function of the caller's returned for many batches."""
+    return np.asarray(values, dtype=theta.dtype)
 
 
-class _Noise:
-    """Averages over the batches, from their gradients and Hessians; each batch is a row."""
-
-    def __init__(self, theta: Array, grads: Any, hvps: Any = None) -> None:
-        self.theta, self.hvps = theta, hvps
-        rows = np.asarray(grads(theta), dtype=theta.dtype)
-        if rows.ndim != theta.ndim + 1 or rows.shape[1:] != theta.shape:
-            raise ValueError(f"grads returned {rows.shape}, not rows of {theta.shape}")
-        self.mean = rows.mean(axis=0)
-        self.noise = rows - self.mean
-        self.variance = (self.noise**2).mean(axis=0)
-
-    def products(self, rows: Array) -> Array:
-        """The Hessian of each batch times its row."""
-        found = np.asarray(self.hvps(self.theta, rows), dtype=self.theta.dtype)
-        if found.shape != self.noise.shape:
-            raise ValueError(f"hvps returned {found.shape}, not {self.noise.shape}")
-        return found
-
-    def hvp(self, _theta: Array, v: Array) -> Array:
-        """The Hessian of the mean loss times v."""
-        mean: Array = self.products(np.broadcast_to(v, self.noise.shape)).mean(axis=0)
-        return mean
-
-    def variance_along(self, v: Array) -> Array:
-        """The change of the variance along v."""
-        moved = self.products(np.broadcast_to(v, self.noise.shape))
-        along: Array = 2 * (self.noise * moved).mean(axis=0)  # the noise adds up to 0
-        return along
-
-    def variance_gradient(self, w: Array) -> Array:
-        """The gradient of the sum of w times the variance, w held fixed."""
-        gradient: Array = 2 * self.products(w * self.noise).mean(axis=0)
-        return gradient
-
-    def noisy_hessian(self, w: Array) -> Array:
-        """The mean of the noise times the Hessian of w times the noise."""
-        rows = [row * self.hvp(self.theta, w * row) for row in self.noise]
-        return np.asarray(sum(rows) / len(rows), dtype=self.theta.dtype)
+def _repeated(v: Array, rows: Array) -> Array:
+    """The same v for every row."""
+    return np.broadcast_to(v, rows.shape)

@@ -15,6 +15,7 @@ from symmem.targets.python.copied import Helpers, copied
 from symmem.targets.python.module import (
     CHECKS,
     MATRICES,
+    NOISE,
     OF_TENSOR,
     PythonTarget,
     python_module,
@@ -39,14 +40,14 @@ HELPERS = Helpers(
         Need.SHORTFALLS: ("_shortfalls",),
         Need.ERF: ("_erf",),
         Need.SHAPED: ("_shaped",),
-        Need.NOISE: ("_Noise", "_between"),
+        Need.NOISE: ("_rows", "_repeated"),
         Need.SUM_TENSORS: ("_sum_tensors",),
         **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
     },
 )
 NAMES = ("Array", "BLOCK")
 """What stands above the functions."""
-TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES))
+TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES, NOISE))
 
 
 def spelling(scope: Scope) -> Spelling:

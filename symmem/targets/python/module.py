@@ -19,7 +19,7 @@ from symmem.documents.sections import sections
 from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
 from symmem.program.noise import ARGUMENTS as NOISE_ARGUMENTS
-from symmem.program.noise import CORRECTION
+from symmem.program.noise import CORRECTION, ORDER
 from symmem.program.program import Need, Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.tolerance import TOLERANCE_BITS
@@ -27,8 +27,9 @@ from symmem.targets.comments import in_docstring
 from symmem.targets.python.copied import Helpers
 from symmem.targets.python.layout import INDENT, WIDTH
 from symmem.targets.python.poles import poles
+from symmem.targets.python.scatters import scatter_lines
 from symmem.targets.python.surfaces import (
-    OF_STEP,
+    OF_VECTORS,
     check,
     contractions,
     defaults,
@@ -61,6 +62,12 @@ MATRICES = Helpers(
 )
 """Functions of a whole tensor; the helper ``_of_tensor`` of a target calls them."""
 OF_TENSOR = tuple(MATRICES.needed)
+NOISE = Helpers(
+    Path(__file__).with_name("noise.py"),
+    always=(),
+    needed={Need.NOISE: ("_between", "_Noise"), Need.SCATTER: ("_scatters",)},
+)
+"""What the functions of the noise of mini-batches call."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,7 @@ def python_module(
             "check": [*check(program, target.guard), *refusals],
             "helpers": [part for helpers in target.helpers for part in helpers.chosen(needs)],
             "has_noise": Need.NOISE in needs,
+            "has_epoch": Need.SCATTER in needs,
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
             "has_few": Need.FEW in needs,
@@ -130,9 +138,10 @@ def python_module(
 
 def _function(program: Program, target: PythonTarget, writer: PythonWriter, name: str) -> list[str]:
     """A public function."""
-    has_out = target.has_out and name in OF_STEP
+    has_out = target.has_out and name in OF_VECTORS
     body = writer.variants(program[name], name, out=has_out)
     opened = opening(program, name, writer.scope)
+    opened += scatter_lines(program.memories, writer) if name == ORDER else []
     return surface(program, name, has_out=target.has_out).lines([*opened, *body])
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from sympy import oo
+from sympy import Symbol, oo
 
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.algebra.symbols import VARIANCE
 from symmem.declaration.records import Parameter
 from symmem.notation.decimals import decimal
-from symmem.program.noise import CORRECTION, MEMORYLESS, RHO
+from symmem.program.noise import CORRECTION, MEMORYLESS, ORDER, RHO
 from symmem.program.program import Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.statements import Contract, Evaluate
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
 
 OF_STEP = ("memoryless", "correction", "step", "straight", MEMORYLESS, CORRECTION)
-"""The functions of a step n, which write into a given array where the target has them."""
+"""The functions of a step n."""
+OF_VECTORS = (*OF_STEP, ORDER)
+"""Those that write into a given array, where the target has them."""
 
 
 def contractions(order: int) -> list[str]:
@@ -110,6 +112,7 @@ def surface(program: Program, name: str, *, has_out: bool) -> Surface:
         ),
         MEMORYLESS: (["theta", "grads"], ["n=None", "batches=None", *parameters, *out]),
         CORRECTION: (["theta", "grads", "hvps"], ["n=None", "lr", "batches=None", *parameters, *out]),
+        ORDER: (["theta", "grads"], ["batches", "lr", *parameters, *out]),
     }
     positional, keywords = given[name]
     given_by_position = tuple((each, "=None" if each in spared else "") for each in positional)
@@ -133,6 +136,7 @@ def claims(program: Program) -> dict[str, str]:
         "running_loss": "The same from its previous value, the loss now and the last step's momentum.",
         MEMORYLESS: "F_xi: what the noise of a batch adds to the mean of memoryless.",
         CORRECTION: "M_xi: what it adds to the mean of correction, through memory.",
+        ORDER: "The variance of theta after an epoch over the order of its batches.",
     }
 
 
@@ -145,6 +149,9 @@ def opening(program: Program, name: str, scope: Scope) -> list[str]:
     if name == "running_loss":
         return [*lines, f"theta = _array({momentum(program)})", f"{scope.name(LOSS)} = loss"]
     lines.append("theta = _array(theta)")
+    if name == ORDER:
+        read = {symbol for routine in program[name].existing for symbol in routine.inputs}
+        return [*lines, "noise = _Noise(theta, grads)", *_values(read, scope)]
     if name in (MEMORYLESS, CORRECTION):
         return [*lines, *_averages(program[name].existing, name, scope)]
     read = {symbol for routine in program[name].existing for symbol in routine.inputs}
@@ -158,14 +165,19 @@ def _averages(routines: Iterable[Routine], name: str, scope: Scope) -> list[str]
     every = [statement for routine in routines for statement in routine.statements]
     read = {symbol for routine in routines for symbol in routine.inputs}
     functions = {each.function for each in every if isinstance(each, Evaluate)}
-    values = [(symbol, own) for symbol, own in ((GRAD, "mean"), (VARIANCE, "variance")) if symbol in read]
-    found = [f"{scope.name(symbol)} = noise.{own}" for symbol, own in values]
+    found = _values(read, scope)
     if any(isinstance(each, Contract) for each in every):
         functions.add("hvp")
     found += [f"{each} = noise.{each}" for each in sorted(functions)]
     hvps = ", hvps" if name == CORRECTION else ""
     drawn = ["_between(batches, n)" if RHO not in read else f"{scope.name(RHO)} = _between(batches, n)"]
     return [*drawn, f"noise = _Noise(theta, grads{hvps})", *found] if found else drawn
+
+
+def _values(read: Collection[Symbol], scope: Scope) -> list[str]:
+    """The mean gradient and the variance, where they are read."""
+    values = [(symbol, own) for symbol, own in ((GRAD, "mean"), (VARIANCE, "variance")) if symbol in read]
+    return [f"{scope.name(symbol)} = noise.{own}" for symbol, own in values]
 
 
 def check(program: Program, guard: str) -> list[str]:

@@ -15,19 +15,19 @@ from symmem.program.lowering import lower
 from symmem.program.noise import with_noise
 from symmem.program.program import Need
 from symmem.targets.python.layout import INDENT, WIDTH, signature
-from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
+from symmem.targets.python.module import CHECKS, MATRICES, NOISE, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments, tuple_of
 from symmem.targets.torch.formulas import has_line, higher_step, imports_math, tensor_writer
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import CORRECTED, LINE, GroupFunctions, lines_of
 from symmem.targets.torch.inlining import InliningWriter
-from symmem.targets.torch.pieces import HELPERS, NOISE, definitions, more_helpers, renamed
+from symmem.targets.torch.pieces import HELPERS, ROWS, definitions, more_helpers, renamed
 from symmem.targets.torch.record import by_groups, check_scope, joins_entries
 
 TARGET = PythonTarget(
     "torch/module.py.jinja",
     has_out=True,
-    helpers=(CHECKS, HELPERS, MATRICES, NOISE),
+    helpers=(CHECKS, HELPERS, MATRICES, ROWS, NOISE),
     told=(Part.ITERATION,),
 )
 FIRST_ORDER = (

@@ -32,8 +32,8 @@ HELPERS = Helpers(
     },
 )
 """What the functions of tensors call."""
-NOISE = Helpers(_TRAINING / "standalone" / "noise.py", (), {Need.NOISE: ("per_sample", "_between", "_Noise")})
-"""What the functions of the noise of mini-batches call."""
+ROWS = Helpers(_TRAINING / "standalone" / "noise.py", (), {Need.NOISE: ("per_sample", "_rows", "_repeated")})
+"""What the averages over batches call."""
 
 
 def helpers(needs: Collection[Need]) -> list[str]:

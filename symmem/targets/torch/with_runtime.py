@@ -12,16 +12,18 @@ from symmem.derivation.derivation import Derivation
 from symmem.output.files import write_set
 from symmem.program.lowering import lower
 from symmem.program.noise import with_noise
-from symmem.targets.python.module import CHECKS, MATRICES, PythonTarget, python_module
+from symmem.targets.python.module import CHECKS, MATRICES, NOISE, PythonTarget, python_module
 from symmem.targets.torch.arguments import spelled_arguments
 from symmem.targets.torch.formulas import has_line, imports_math, tensor_writer, written
 from symmem.targets.torch.line_record import line_of
 from symmem.targets.torch.module import settings
-from symmem.targets.torch.pieces import HELPERS, NOISE, more_helpers, runtime_files
+from symmem.targets.torch.pieces import HELPERS, ROWS, more_helpers, runtime_files
 from symmem.targets.torch.record import by_steps
 
 PACKAGE = "symmem_runtime"
-TARGET = PythonTarget("torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES, NOISE))
+TARGET = PythonTarget(
+    "torch/runtime.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES, ROWS, NOISE)
+)
 
 
 def write_with_runtime(derivation: Derivation, output: str, *, minibatch: bool = False) -> str:

@@ -18,7 +18,6 @@ from symmem.algebra.results import Missing
 from symmem.checks.verify import as_theory_sees
 from symmem.errors import SymmemError
 from symmem.targets.c.build import build
-from symmem.verification.straight import straight
 
 RATE, LAST = float(LR), 4
 TOLERANCE = {np.float64: 1e-11, np.float32: 2e-4}
@@ -39,17 +38,18 @@ def assert_runs(found: ModuleType, name: str, dtype: type) -> None:
     np.testing.assert_allclose(theta, [float(x) for x in last], rtol=TOLERANCE[dtype])
     point = theta.astype(float)
     gradient = probe.contraction(point).astype(dtype)
-    directions = found.direction(theta, gradient, n=LAST, **values)
+    try:
+        directions = found.direction(theta, gradient, n=LAST, **values)
+    except ValueError as error:  # no kernel has a correction then
+        assert "every past step would need" in str(error)  # noqa: PT017
+        return
     products = [probe.contraction(point, each.astype(float)) for each in directions]
     hv = np.array(products, dtype=dtype).reshape(directions.shape)
     rate = mpf(LR.p) / LR.q * literal.rate(LAST)
     seen = literal_of(as_theory_sees(load(name)))
-    plain = number_of(derivation.F, seen, n=LAST, theta=last)
     added = {
         "corrected_update": lambda: number_of(derivation.M, literal, n=LAST, theta=last),
-        "straight_update": lambda: [
-            line - f for line, f in zip(straight(seen, last, LAST, LR), plain, strict=True)
-        ],
+        "straight_update": lambda: number_of(derivation.straight - derivation.F, seen, n=LAST, theta=last),
     }
     for function, part in added.items():
         moved, kept = theta.copy(), memory.copy()

@@ -18,6 +18,8 @@ from triton_probe import GRADIENT, MACHINES, interpreted, products, tensor
 from truth import EVERY, FIRST, LR, THETA, literal_of, load, number_of
 
 import symmem
+from symmem.algebra.results import Missing
+from symmem.checks.verify import as_theory_sees
 from symmem.errors import SymmemError
 from symmem.targets.numpy.module import numpy_module
 from symmem.targets.triton.module import triton_module
@@ -75,21 +77,30 @@ def run_with_memory(name: str, machine: str) -> None:
         gradient = tensor(probe.contraction(theta.numpy()))
         assert module.update(theta, gradient, memory, n=n, lr=RATE, **values) is theta
     np.testing.assert_allclose(theta, [float(x) for x in last], rtol=1e-11)
-    if not hasattr(module, "corrected_update"):
-        return
     point = theta.numpy().copy()
     gradient = tensor(probe.contraction(point))
-    directions = module.direction(theta, gradient, n=4, **values)
-    hv = [tensor(probe.contraction(point, each.numpy())) for each in directions]
-    module.corrected_update(theta, gradient, memory, hv, n=4, lr=RATE, strength=-0.5, **values)
-    correction = number_of(derivation.M, literal, n=4, theta=last)
     rate = mpf(LR.p) / LR.q * literal.rate(4)
-    exact = [x - rate * (f - m / 2) for x, f, m in zip(last, move, correction, strict=True)]
-    np.testing.assert_allclose(theta, [float(x) for x in exact], rtol=1e-11)
+    seen = literal_of(as_theory_sees(load(name)))
+    added = {
+        "corrected_update": lambda: number_of(derivation.M, literal, n=4, theta=last),
+        "straight_update": lambda: number_of(derivation.straight - derivation.F, seen, n=4, theta=last),
+    }
+    for function, part in added.items():
+        if not hasattr(module, function):
+            assert function == "corrected_update" or isinstance(derivation.straight, Missing)
+            continue
+        directions = module.direction(theta, gradient, n=4, **values)
+        hv = [tensor(probe.contraction(point, each.numpy())) for each in directions]
+        moved, kept = theta.clone(), [each.clone() for each in memory]
+        getattr(module, function)(moved, gradient, kept, hv, n=4, lr=RATE, strength=-0.5, **values)
+        exact = [x - rate * (f - m / 2) for x, f, m in zip(last, move, part(), strict=True)]
+        np.testing.assert_allclose(moved, [float(x) for x in exact], rtol=1e-11, err_msg=function)
+        module.update(theta.clone(), gradient, again := [x.clone() for x in memory], n=4, lr=RATE, **values)
+        assert all(map(torch.equal, kept, again))
 
 
 @pytest.mark.parametrize(
-    ("name", "machine"), [("adamw", "stand-in"), ("delayed-gd", "stand-in"), ("nadam", "stand-in")]
+    ("name", "machine"), [(name, "stand-in") for name in ("adamw", "delayed-gd", "nadam", "rmsprop")]
 )
 def test_the_optimizer_with_its_memory(name: str, machine: str) -> None:
     run_with_memory(name, machine)

@@ -10,11 +10,11 @@ from sympy import Symbol
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
-from symmem.program.products import correction_from_products, direction_name
+from symmem.program.products import correction_from_products, direction_name, straight_from_products
 from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running, running_step
 from symmem.program.statements import Internal
-from symmem.program.updates import STRENGTH
+from symmem.program.updates import STRENGTH, UPDATES
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
 from symmem.targets.python.surfaces import defaults
 from symmem.targets.python.writer import PythonWriter
@@ -33,6 +33,7 @@ CLAIMS = {
     "initial_memory": "What the optimizer keeps before its first step.",
     "update": "A step of the optimizer with its memory: theta and memory change in place.",
     "corrected_update": "The same step with strength * correction in it: -1 takes memory's effect away.",
+    "straight_update": "The same step with strength * (straight - memoryless) in it.",
 }
 
 
@@ -120,7 +121,7 @@ class FunctionWriter:
         return self.writer.call("raise ", self.writer.scope.outer("ValueError"), [f'"{words}"'])
 
     def _memory(self, derivation: Derivation) -> list[Lines]:
-        """The optimizer with its memory, and the same with its correction."""
+        """The optimizer with its memory, and the same with each of its corrections."""
         plain, memory = running_step(derivation.optimizer), self._name("memory")
         kept = len(plain.before)
         first = self._function("initial_memory", ["theta"], [f"return _zeros(theta, {kept})"])
@@ -128,20 +129,22 @@ class FunctionWriter:
             first,
             self._update("update", plain, [memory], ["theta", "grad", "()", "0", memory, f"{kept}"]),
         ]
-        corrected = correction_from_products(derivation)
-        if not isinstance(corrected, Missing) and isinstance(self.program["correction"].finite, Routine):
-            added, given = corrected
-            running = running_step(derivation.optimizer, STRENGTH * added, given)
-            hv = self._name("hv")
-            call_of = ["theta", "grad", hv, f"{self._asked()['finite']}", memory, f"{kept}"]
-            found.append(self._update("corrected_update", running, [memory, hv], call_of))
+        hv, asked = self._name("hv"), f"{self._asked()['finite']}"
+        parts = {"correction": correction_from_products, "straight": straight_from_products}
+        for role, (routine, part) in zip(UPDATES[1:], parts.items(), strict=True):
+            added = part(derivation)
+            known = routine in self.program and isinstance(self.program[routine].finite, Routine)
+            if known and not isinstance(added, Missing):
+                running = running_step(derivation.optimizer, STRENGTH * added[0], added[1])
+                given = ["theta", "grad", hv, asked, memory, f"{kept}"]
+                found.append(self._update(role, running, [memory, hv], given))
         return found
 
     def _update(self, role: str, running: Running, given: Sequence[str], arguments: Sequence[str]) -> Lines:
         places = [(each.name, after) for each, after in zip(running.before, running.after, strict=True)]
         opened = [*self._checked(), *self.writer.call(f"{CALL} = ", "_Call", arguments)]
         body = self._launched(role, running.routine, [*places, ("theta", running.routine.result)])
-        strength = [f"{self._name('strength')}=-1.0"] if role == "corrected_update" else []
+        strength = [] if role == "update" else [f"{self._name('strength')}=-1.0"]
         keywords = ["n", "lr", *strength, *defaults(self.program)]
         return self._function(
             role, ["theta", "grad", *given, "*", *keywords], ["_check_given(n)", *opened, *body]

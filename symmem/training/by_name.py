@@ -15,9 +15,11 @@ from symmem.derivation.parameter_groups import without_group_form
 from symmem.errors import DerivationError, SymmemError
 from symmem.training.loading import declared, formulas_of
 from symmem.training.noise import noise_functions
+from symmem.training.on_triton import TRITON, check_devices, check_kernels, triton_kernels
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
-from symmem.training.runtime.formulas import FirstOrder, Formulas
+from symmem.training.runtime.formulas import FirstOrder, Formulas, Group
+from symmem.training.runtime.fused import Fused
 from symmem.training.runtime.lines import usual_history
 from symmem.training.runtime.noise import Noise, Sample, with_noise
 from symmem.training.runtime.optimizer import Settings
@@ -48,6 +50,7 @@ class Memoryless(memoryless.Memoryless):
     ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
     functions by name too.  One whose name is an argument here gets an underscore after it.  ``history`` is "straight"
     where there is such a history, else "expansion": with a warning at order 1, and as a matter of course beyond it.
+    ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`).
     """
 
     def __init__(
@@ -68,17 +71,30 @@ class Memoryless(memoryless.Memoryless):
         **arguments: Any,
     ) -> None:
         self.declaration, self.order = declared(optimizer), order
+        self.on_triton = kernels == TRITON
         self.flat = _is_flat(formulas_of(self.declaration, order), limit=limit)
         formulas = formulas_of(self.declaration, order, flat=self.flat)
+        check_kernels(self.declaration, formulas, kernels, keeps_state=False)
         values, functions = _sorted_out(formulas, arguments)
         known = history or _history(formulas, order)
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
-        super().__init__(formulas, params, {"lr": lr, **values}, settings, kernels)
+        path = None if self.on_triton else kernels
+        super().__init__(formulas, params, {"lr": lr, **values}, settings, path)
+
+    def fused(self) -> Fused | None:
+        """Triton's kernels, where they were asked for."""
+        return triton_kernels(self.declaration) if self.on_triton else None
+
+    def check_group(self, group: Group) -> None:
+        """As the runtime; Triton's kernels ask for a GPU."""
+        super().check_group(group)
+        check_devices(group["params"], on_triton=self.on_triton)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("formulas")
-        return {**state, "declaration": self.declaration, "order": self.order, "flat": self.flat}
+        own = ("declaration", "order", "flat", "on_triton")
+        return state | {name: getattr(self, name) for name in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # a whole optimizer, or what load_state_dict has of it
@@ -86,7 +102,10 @@ class Memoryless(memoryless.Memoryless):
 
 
 class WithMemory(with_memory.WithMemory):
-    """The runtime's WithMemory for a name of the zoo, a file, or an Optimizer; ``arguments`` as in Memoryless."""
+    """The runtime's WithMemory for a name of the zoo, a file, or an Optimizer; ``arguments`` as in Memoryless.
+
+    ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`).
+    """
 
     def __init__(
         self,
@@ -101,23 +120,35 @@ class WithMemory(with_memory.WithMemory):
         maximize: bool = False,
         limit: bool = False,
         hvp: Hvp = "double-backward",
+        kernels: str | None = None,
         max_norm: float | None = None,
         process_group: Any = None,
         module: Any = None,
         **arguments: Any,
     ) -> None:
         self.declaration = declared(optimizer)
+        self.on_triton = kernels == TRITON
         formulas = first_order_of(self.declaration)
+        check_kernels(self.declaration, formulas, kernels, keeps_state=True)
         values, functions = _sorted_out(formulas, arguments)
         known = history or _history(formulas, 1)
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         amount = Amount(strength, target, every)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
 
+    def fused(self) -> Fused | None:
+        """Triton's kernels, where they were asked for."""
+        return triton_kernels(self.declaration) if self.on_triton else None
+
+    def check_group(self, group: Group) -> None:
+        """As the runtime; Triton's kernels ask for a GPU."""
+        super().check_group(group)
+        check_devices(group["params"], on_triton=self.on_triton)
+
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("formulas")
-        return {**state, "declaration": self.declaration}
+        return {**state, "declaration": self.declaration, "on_triton": self.on_triton}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -18,6 +18,8 @@ from machine import needs
 from markdown import REPOSITORY, Document
 
 import symmem
+from symmem.training import Memoryless, WithMemory, on_triton
+from symmem.training.runtime.fused import Fused
 
 README, ARCHITECTURE, CONTRIBUTING, CHANGELOG = (
     Document(f"{name}.md") for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")
@@ -129,9 +131,16 @@ int main(void) {{
 
 def test_the_triton_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the stand-in: at n = 0 AdamW moves by the sign of the gradient, and decay, with its memory and without."""
-    (example,) = CODE.blocks("triton")
+    example, training = CODE.blocks("triton")
     command, _, body = example.partition("\n")
     assert spawn(*command.split()[2:], cwd=tmp_path).returncode == 0
+    model, given = torch.nn.Linear(2, 1), {"Memoryless": Memoryless, "WithMemory": WithMemory}
+    with pytest.MonkeyPatch.context() as changes:
+        changes.setattr(on_triton, "triton_kernels", lambda optimizer: Fused(optimizer.name, frozenset()))
+        changes.setattr(on_triton, "_is_interpreted", lambda: True)
+        for line in training.splitlines():
+            exec(line, made := {**given, "model": model})
+            assert made["optimizer"].on_triton
     monkeypatch.syspath_prepend(tmp_path)
     for name, module in tl_stand_in.modules().items():
         monkeypatch.setitem(sys.modules, name, module)

@@ -34,7 +34,7 @@ def needs_triton() -> None:
 
 
 @contextmanager
-def _found(machine: str) -> Iterator[None]:
+def found_triton(machine: str) -> Iterator[None]:
     """While a module is imported, ``import triton`` finds what it should."""
     if machine != "stand-in":
         needs_triton()
@@ -63,7 +63,7 @@ def emitted(derivation: Derivation, machine: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    with _found(machine):
+    with found_triton(machine):
         spec.loader.exec_module(module)
     return module
 

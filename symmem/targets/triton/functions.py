@@ -39,12 +39,16 @@ CLAIMS = {
 
 @dataclass
 class FunctionWriter:
-    """Writes the functions; ``needs`` are the small functions of numbers that they call."""
+    """Writes the functions; ``needs`` are the small functions of numbers that they call.
+
+    ``known`` says for each function and form whether there are kernels for it, or a refusal.
+    """
 
     program: Program
     writer: PythonWriter
     kernels: KernelWriter = field(default_factory=KernelWriter)
     needs: set[Need] = field(default_factory=set)
+    known: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def functions(self, derivation: Derivation) -> list[Lines]:
         """All of them."""
@@ -94,6 +98,7 @@ class FunctionWriter:
     def _form(self, role: str, routines: Sequence[Routine | Missing], form: str) -> Lines:
         first = getattr(self.program["memoryless"], form)
         missing = first if role == "direction" else routines[0]
+        self.known[role, form] = not isinstance(missing, Missing)
         if isinstance(missing, Missing):
             return self._refused(missing)
         lines: Lines = []
@@ -103,18 +108,23 @@ class FunctionWriter:
         for target, routine in zip(found, existing, strict=True):
             several = role == "direction"
             lines += self._launched(
-                role, routine, [(place, routine.result)], f"{target} = " if several else "return "
+                (role, form), routine, [(place, routine.result)], f"{target} = " if several else "return "
             )
         return [*lines, f"return [{', '.join(found)}]"] if role == "direction" else lines
 
     def _launched(
-        self, role: str, routine: Routine, written: Sequence[tuple[str, Symbol]], target: str = "return "
+        self,
+        function: tuple[str, str],
+        routine: Routine,
+        written: Sequence[tuple[str, Symbol]],
+        target: str = "return ",
     ) -> Lines:
         work = pass_of(routine, self._ranges, written)
+        self.known[function] = self.known.get(function, True) and not isinstance(work, Missing)
         if isinstance(work, Missing):
             return self._refused(work)
         self.needs.update(needs_of(work))
-        return launch(work, self.kernels.named(work.kernel, role), self.writer, target)
+        return launch(work, self.kernels.named(work.kernel, function[0]), self.writer, target)
 
     def _refused(self, missing: Missing) -> Lines:
         words = refusal(missing, "n=None").replace("\\", "/").replace('"', "'")
@@ -143,7 +153,8 @@ class FunctionWriter:
     def _update(self, role: str, running: Running, given: Sequence[str], arguments: Sequence[str]) -> Lines:
         places = [(each.name, after) for each, after in zip(running.before, running.after, strict=True)]
         opened = [*self._checked(), *self.writer.call(f"{CALL} = ", "_Call", arguments)]
-        body = self._launched(role, running.routine, [*places, ("theta", running.routine.result)])
+        written = [*places, ("theta", running.routine.result)]
+        body = self._launched((role, "finite"), running.routine, written)
         strength = [] if role == "update" else [f"{self._name('strength')}=-1.0"]
         keywords = ["n", "lr", *strength, *defaults(self.program)]
         return self._function(

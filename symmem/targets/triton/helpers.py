@@ -138,8 +138,9 @@ def _launch(
     if not sum(sizes):
         return
     device = columns[0][0].device
-    if device.type == "cpu" and not triton.knobs.runtime.interpret:
-        raise ValueError("theta is on a CPU, where TRITON_INTERPRET=1 is asked for")
+    if (device.type == "cpu") != triton.knobs.runtime.interpret:
+        asked = "TRITON_INTERPRET=1 is asked for on a CPU, and only there"
+        raise ValueError(f"theta is on {device}; {asked}")
     rows = [each.to(device) for each in tables]
     kinds = tuple(column[0].dtype for column in columns)
     addresses = tuple(tuple(x.data_ptr() for x in column) for column in columns)

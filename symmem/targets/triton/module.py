@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
@@ -32,8 +33,21 @@ SCALARS = Helpers(OF_NUMBERS.file, (), OF_NUMBERS.needed)
 """Functions of numbers: those of the PyTorch module."""
 
 
+@dataclass(frozen=True)
+class TritonCode:
+    """The text of a module, and its functions that have kernels, each as (name, "finite" or "limit")."""
+
+    text: str
+    known: frozenset[tuple[str, str]]
+
+
 def triton_module(derivation: Derivation) -> str:
     """The Triton module of a derivation of order 1 that treats each entry by itself."""
+    return triton_code(derivation).text
+
+
+def triton_code(derivation: Derivation) -> TritonCode:
+    """The same with what it has."""
     program = kernel_program(derivation, "Triton", adds_up=False)
     scope = python_scope(program, OUTER)
     writer = PythonWriter(spelling(scope), scope)
@@ -43,7 +57,7 @@ def triton_module(derivation: Derivation) -> str:
     needs = made.needs | ({Need.POLE} if refusals else set())
     device = copied(_DEVICE, {"_place", "_pointer", *made.kernels.used})
     helpers = [part for each in (CHECKS, HOST, SCALARS) for part in each.chosen(needs)]
-    return render(
+    text = render(
         "triton/module.py.jinja",
         {
             "title": in_docstring(str(program.optimizer.title)),
@@ -59,3 +73,4 @@ def triton_module(derivation: Derivation) -> str:
             **program.digits,
         },
     )
+    return TritonCode(text, frozenset(each for each, found in made.known.items() if found))

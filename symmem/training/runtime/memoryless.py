@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from .formulas import FirstOrder, Formulas, HigherOrder
+from .fused import can_step, fused_step
 from .groups import Part
 from .higher import higher_step
 from .kernels import are_alike, check_kernels, compiled_step, operators_of
@@ -98,6 +99,11 @@ class Memoryless(GroupOptimizer[Formulas]):
         if self.kernels is not None and alone and are_alike(parts):
             operators = operators_of(self.kernels, formulas.name)
             return compiled_step(parts, closure, resources, operators)
+        fused = self.fused()
+        if fused is not None and can_step(fused, formulas, parts):
+            loss = fused_step(fused, formulas, parts, closure, resources)
+            note_steps(parts)
+            return loss
         first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
         loss = evaluate(parts, parts, closure, resources, first=first)
         update_parameters(parts)

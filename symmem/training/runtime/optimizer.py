@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .formulas import FirstOrder, Formulas, Group, HigherOrder
+from .fused import Fused
 from .lines import check_history
 from .loops import Watched
 from .products import Hvp, check_hvp
@@ -116,6 +117,10 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if self._watched is not None:
             self._watched.released()
         self._watched = Watched(model, loss)
+
+    def fused(self) -> Fused | None:
+        """Kernels for all tensors in one launch, where somebody gave them."""
+        return None
 
     def resources(self) -> Resources:
         """With what a step is computed."""

@@ -50,8 +50,9 @@ def evaluate(
     """
     processes = resources.processes
     rows, shares = planned(receivers, parts)
-    tried = first and not rows and resources.hvp in ("double-backward", "forward-over-reverse")
-    multiplies = bool(rows) or tried or further is not None
+    asked = bool(rows) or further is not None
+    tried = first and not asked and resources.hvp in ("double-backward", "forward-over-reverse")
+    multiplies = asked or tried
     if multiplies:
         check_hooks([p for part in parts for p in part.owned], resources.hvp)
     with processes.opened([p for part in parts for p in part.owned]) as points:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .bunches import bunches, gradient_of, is_part_of, separated, whole_of, write
 from .formulas import FirstOrder, Group
+from .fused import can_run, evaluated, run_fused
 from .loops import asks_for_state, closure_of
 from .noted import note_rates
 from .optimizer import GroupOptimizer, Settings, check_number
@@ -132,11 +133,28 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             return None
         closure = closure_of(closure, self._watched)
         parts = running_parts(self.formulas, self.param_groups, self.state)
-        terms = [terms_of(part) for part in parts]
-        receivers = [receiver for each in terms for receiver, _ in each]
-        groups = self.param_groups
+        groups, fused = self.param_groups, self.fused()
         corrects = self.formulas.memory is not None and any(group["strength"] != 0 for group in groups)
         first = corrects and all(group["n"] == 0 for group in groups)
+        factors = [factor_of(part) for part in parts]
+        if fused is not None and can_run(fused, parts, factors):
+            loss, products = evaluated(
+                fused, parts, closure, self.resources(), corrects=any(factors), first=first
+            )
+            for part, factor in zip(parts, factors, strict=True):
+                run_fused(fused, part, factor, products, self.state)
+        else:
+            loss = self._advance(parts, closure, first=first)
+        aimed = [part.aimed(part.group["target"]) for part in parts if part.group["target"]]
+        note_rates(parts, [*parts, *aimed])
+        for group in groups:
+            group["n"] += 1
+        return loss
+
+    def _advance(self, parts: Sequence[RunningPart], closure: Closure, *, first: bool) -> Tensor:
+        """One update of all parts by the formulas; the loss before it."""
+        terms = [terms_of(part) for part in parts]
+        receivers = [receiver for each in terms for receiver, _ in each]
         loss = evaluate(parts, receivers, closure, self.resources(), first=first)
         waiting: list[_Advance] = []
         for part, mine in zip(parts, terms, strict=True):
@@ -147,10 +165,6 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                 if not self.formulas.is_of_tensors:  # those are kept once all are known to be finite
                     _keep(waiting)
         _keep(waiting)
-        aimed = [part.aimed(part.group["target"]) for part in parts if part.group["target"]]
-        note_rates(parts, [*parts, *aimed])
-        for group in self.param_groups:
-            group["n"] += 1
         return loss
 
     def _empty_state(self) -> None:
@@ -165,11 +179,17 @@ class WithMemory(GroupOptimizer[FirstOrder]):
 Terms = list[tuple[RunningPart, float]]
 
 
-def terms_of(part: RunningPart) -> Terms:
-    """Whose M this step adds, and how often."""
+def factor_of(part: RunningPart) -> float:
+    """How often this step adds M, or the difference of M that a target makes."""
     group = part.group
     factor = float(group["strength"] * group["every"])
-    if part.formulas.memory is None or factor == 0 or (group["n"] + 1) % group["every"] != 0:
+    return 0.0 if part.formulas.memory is None or (group["n"] + 1) % group["every"] != 0 else factor
+
+
+def terms_of(part: RunningPart) -> Terms:
+    """Whose M this step adds, and how often."""
+    group, factor = part.group, factor_of(part)
+    if factor == 0:
         return []
     if not group["target"]:
         return [(part, factor)]

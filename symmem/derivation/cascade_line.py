@@ -54,8 +54,11 @@ def changing_steps(method: Method) -> Missing | None:
 
 
 @lru_cache(maxsize=64)
-def line_update(method: Method) -> Expr:
-    """``F_straight`` at step n, as a function of its places; asked where :func:`changing_steps` has nothing to say."""
+def line_update(method: Method, marks: tuple[Symbol, ...] = ()) -> Expr:
+    """``F_straight`` at step n, as a function of its places; asked where :func:`changing_steps` has nothing to say.
+
+    ``marks``, symbols of the field, one for each channel, stand before what moves with the step in what is read.
+    """
     tidy = method.numbers.tidy
 
     def moment(kernel: Kernel, value: Expr, power: int, index: Symbol) -> Expr:
@@ -65,7 +68,7 @@ def line_update(method: Method) -> Expr:
     def summed(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
         return kernel.looked(lambda r: seen.xreplace({LAG: LAG + STEP - r, STEP: r}), STEP, index)
 
-    return _on_line(method, _memory(moment, summed))
+    return _on_line(method, _memory(moment, summed, tidy), marks)
 
 
 def _weighed(kernel: Kernel, number: Expr, power: int, index: Symbol) -> Expr:
@@ -86,14 +89,14 @@ def limit_line_update(method: Method) -> Expr:
     def summed(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
         return kernel.limit_applied(lambda j: seen.xreplace({LAG: LAG + j})).xreplace({AGO: index})
 
-    return _on_line(method, _memory(moment, summed))
+    return _on_line(method, _memory(moment, summed, tidy))
 
 
-def _memory(moment: Moment, summed: Memory) -> Memory:
+def _memory(moment: Moment, summed: Memory, tidy: Callable[[Expr], Expr]) -> Memory:
     """Terms with a power of the lag through the moments of the kernel, all others through its sum."""
 
     def remembered(kernel: Kernel, seen: Expr, index: Symbol) -> Expr:
-        powers = _by_power(seen)
+        powers = _by_power(seen, tidy)
         rest = Add(*(value for value, power in powers if power is None))
         known = (
             comb(power, i) * LAG ** (power - i) * moment(kernel, value, i, index)
@@ -106,9 +109,9 @@ def _memory(moment: Moment, summed: Memory) -> Memory:
     return remembered
 
 
-def cascade_line(method: Method) -> Expr:
+def cascade_line(method: Method, marks: tuple[Symbol, ...] = ()) -> Expr:
     """``F_straight`` at step n."""
-    return _placed(line_update(method), method.rate_at(STEP) * frozen_update(method, gains(method)))
+    return _placed(line_update(method, marks), method.rate_at(STEP) * frozen_update(method, gains(method)))
 
 
 def cascade_limit_line(method: Method) -> Expr:
@@ -123,14 +126,32 @@ def _placed(update: Expr, velocity: Expr) -> Expr:
     return substituted(update, places)
 
 
-def _on_line(method: Method, remembered: Memory) -> Expr:
+def _on_line(method: Method, remembered: Memory, marks: tuple[Symbol, ...] = ()) -> Expr:
     """``Phi`` of the variables at k = 0, one after the other."""
     line = {THETA: THETA + Mul(LAG, PATH), GRAD: GRAD + Mul(LAG, CHANGE)}
     point: dict[Expr, Expr] = {}
-    for place, channel in enumerate(method.channels, start=1):
-        seen = _spread(substituted(channel.g, {**line, **point}))
-        point[channel.symbol] = remembered(channel.kernel, seen, Symbol(f"k{place}"))
+    read: dict[Expr, Expr] = {}
+    for place, channel in enumerate(method.channels):
+        seen = _spread(substituted(channel.g, {**line, **read}))
+        value = remembered(channel.kernel, seen, Symbol(f"k{place + 1}"))
+        point[channel.symbol] = value
+        read[channel.symbol] = _marked(value, marks[place]) if marks else value
     return collect(substituted(method.phi, point).xreplace({LAG: S.Zero}), method.numbers)
+
+
+def _marked(value: Expr, mark: Symbol) -> Expr:
+    """The mark before what moves with the step: a vector and a power of the lag with all of its terms.
+
+    ``(1 - alpha^n)/(1 - alpha)`` is one number, also where its two terms stand apart.
+    """
+    found: dict[tuple[Expr, Expr], list[Expr]] = {}
+    for term in Add.make_args(value):
+        number, vector = split_scalar(term)
+        found.setdefault((vector, number.as_coeff_exponent(LAG)[1]), []).append(term)
+    moves = [STEP in Add(*terms).free_symbols for terms in found.values()]
+    return Add(
+        *(mark ** int(moving) * Add(*terms) for moving, terms in zip(moves, found.values(), strict=True))
+    )
 
 
 def _spread(expression: Expr) -> Expr:
@@ -149,17 +170,25 @@ def _spread(expression: Expr) -> Expr:
     )
 
 
-def _by_power(seen: Expr) -> list[tuple[Expr, int | None]]:
-    """The terms with their powers of the lag, which is left out of them; None for what is no polynomial in it."""
-    found: list[tuple[Expr, int | None]] = []
+def _by_power(seen: Expr, tidy: Callable[[Expr], Expr]) -> list[tuple[Expr, int | None]]:
+    """The terms with their powers of the lag, which is left out of them; None for what is no polynomial in it.
+
+    A vector has one number: the parts of ``(1 - alpha^n)/(1 - alpha)``, summed up apart, would cancel.
+    """
+    others: list[Expr] = []
+    found: dict[tuple[Expr, int], list[Expr]] = {}
     for part in terms_of(distribute(seen)):
         if not part.is_polynomial(LAG) or _is_open(part):
-            found.append((part, None))
+            others.append(part)
             continue
         for term in Add.make_args(part.expand()):
             value, power = term.as_coeff_exponent(LAG)
-            found.append((value, int(power)))
-    return [(seen, None)] if all(power is None for _, power in found) else found
+            number, vector = split_scalar(value)
+            found.setdefault((vector, int(power)), []).append(number)
+    if not found:
+        return [(seen, None)]
+    known = [(tidy(Add(*numbers)) * vector, power) for (vector, power), numbers in found.items()]
+    return [*known, *((part, None) for part in others)]
 
 
 def _is_open(part: Expr) -> bool:

@@ -14,10 +14,11 @@ from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.cascade import along_paths, reads_constants, shapes_of_paths
+from symmem.derivation.cascade_line import cascade_line
 from symmem.derivation.correction import contributions, finite_correction
 from symmem.derivation.gains import at_frozen_point, is_steady
 from symmem.derivation.history import EARLIER, past_terms, sum_over_past
-from symmem.derivation.nested_sums import NestedSums, nested_sums
+from symmem.derivation.nested_sums import NestedSums, depth_of_paths, nested_sums
 from symmem.derivation.second_order import PastSteps, second_coefficient, second_coefficient_of
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
@@ -29,12 +30,15 @@ Marked = tuple[tuple[Symbol, Kernel], ...]
 Tails = tuple[tuple[Symbol, Kernel, Expr | None], ...]
 """The same with the parts of their tails; None where a tail is one part."""
 
+_DEEP = 3
+"""From so many memories inside one another on a closed form has no path of one sign at first order."""
+
 
 @record(frozen=True)
 class MarkedSums:
     """``M^(n)`` with ``marks`` in it, and the field of its numbers; with every mark 1 it is M, but for ``nested``.
 
-    ``nested`` is the second order by the names of its sums, where several decays need it; M is then the first alone.
+    ``nested`` is one order by the names of its sums, where several decays need it; M is then the other one alone.
     """
 
     M: Expr
@@ -47,17 +51,27 @@ def marked_sums(method: Method, order: int) -> MarkedSums:
     """``M^(n)`` to the order, 1 or 2.
 
     At order 2 there are marks where F does not depend on the step, or one decay is all there is; elsewhere a sum over
-    two decays has no path of one sign, and is put together by :mod:`.nested_sums` where it can be.
+    two decays has no path of one sign, and is put together by :mod:`.nested_sums` where it can be.  So is the
+    first order where three memories or more stand inside one another; their second order keeps its closed form.
     """
-    first, one = marked_correction(method), merged(method)
+    one = merged(method)
+    first = _first(method, one)
     if order == 1:
         return first
-    if is_steady(one) or len(one.numbers.field.bases) < 2:
+    nested = None if is_steady(one) or depth_of_paths(one) > 1 else nested_sums(one, 2)
+    if first.nested is None and (is_steady(one) or len(one.numbers.field.bases) < 2):
         return _with_second(one, first)
-    nested = nested_sums(one)
     if nested is not None:
         return replace(first, nested=nested)
     return replace(first, M=first.M + LR**2 * second_coefficient(method))
+
+
+def _first(method: Method, one: Method) -> MarkedSums:
+    """The first order, by the names of its sums where memories stand deep inside one another."""
+    nested = nested_sums(one, 1) if depth_of_paths(one) >= _DEEP else None
+    if nested is None:
+        return marked_correction(method)
+    return MarkedSums(S.Zero, nested.numbers, nested=nested)
 
 
 def _with_second(method: Method, first: MarkedSums) -> MarkedSums:
@@ -111,6 +125,14 @@ def _marked_cascade(method: Method) -> MarkedSums:
     sums = tuple(_past(update, row, numbers) for row in rows)
     parts = along_paths(replace(method, numbers=numbers), sums)
     return MarkedSums(LR * group(parts, numbers), numbers, marks)
+
+
+def marked_line(method: Method) -> MarkedSums:
+    """``F_straight`` of a cascade in the place of M: a square of what is read has sums of several signs in it."""
+    marks = tuple(Dummy("mark") for _ in method.channels)
+    field = method.numbers.field
+    numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
+    return MarkedSums(cascade_line(replace(method, numbers=numbers), marks), numbers, marks)
 
 
 def marked_past(method: Method, shape: Kernel) -> MarkedSums:

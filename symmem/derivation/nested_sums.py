@@ -1,18 +1,21 @@
-"""The second order of a linear method at step n, its sums over the past by name: for those who compute it.
+"""A linear method at step n, its sums over the past by name: for those who compute it.
 
 With several decays a closed form of these sums subtracts, and no sum of one sign can be read off it (mathematics.md
-section 14).  They are made of the plain gains ``A_m(s) = sum_{k<=s} decay_m^k`` and the tails ``t_l`` of the decays:
+section 14).  They are made of the plain gains A_m and the tails t_l of paths, memories of memories without factors; one
+memory is a path of one decay, ``A_m(s) = sum_{k<=s} decay_m^k``:
 
+    ALONE[l, m]     sum_{s<n} t_l(n, s) A_m(s)
     FIRST[l, m, p]  sum_{s<n} t_l(n, s) sum_{r<s} t_m(s, r) A_p(r)
     SAME[l, m, p]   sum_{s<n} t_l(n, s) A_m(s) A_p(s)
     LATER[l, m, p]  sum_{s<n} t_l(n, s) A_m(s) sum_{s<r<n} A_p(r)
 
+    F_1^(n) = sum_l d_l Phi[Dg_l[S_l]]:  S has ALONE
     F_2^(n) = sum_l d_l Phi[Dg_l[U_l] + Q_l/2]:  U has FIRST and SAME + LATER, Q has SAME + 2 LATER     (section 4)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
 from itertools import product
@@ -25,18 +28,24 @@ from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gains import at_frozen_point
+from symmem.method.composition import Composition
 from symmem.method.geometric import Geometric
 from symmem.method.instant import Instant
+from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
-from symmem.method.scaled import Scaled
 from symmem.records import record
 
 _SLOTS = (slot(0), slot(1))
 
 
-class Kind(Enum):
-    """Which of the three sums."""
+Path = tuple[Expr, ...]
+"""The decays of memories inside one another, whose order does not matter; none where there is no memory."""
 
+
+class Kind(Enum):
+    """Which of the sums."""
+
+    ALONE = "alone"
     FIRST = "first"
     SAME = "same"
     LATER = "later"
@@ -44,41 +53,22 @@ class Kind(Enum):
 
 @record(frozen=True)
 class Nested:
-    """A sum by its decays l, m and p; None for a channel without memory, whose gain is 1."""
+    """A sum by its paths l, m and, but for ALONE, p; the gain of a path without memory is 1."""
 
     kind: Kind
-    decays: tuple[Expr, Expr | None, Expr | None]
+    paths: tuple[Path, ...]
 
 
 @record(frozen=True)
 class NestedSums:
-    """``F_2^(n)`` with three marks, one of each row, in the place of every sum."""
+    """A coefficient of M^(n), with a product of marks in the place of every sum, and its order."""
 
-    F2: Expr
+    coefficient: Expr
+    order: int
     numbers: Scalars
-    tails: tuple[Symbol, ...]
-    middle: tuple[tuple[Symbol, ...], tuple[Symbol, ...]]
-    """Of tails inside tails, and of gains: what m stands for in FIRST, and in the others."""
-    last: tuple[tuple[Symbol, ...], tuple[Symbol, ...], tuple[Symbol, ...]]
-    """Of the gain of p in FIRST, SAME and LATER."""
-    decays: tuple[Expr | None, ...]
-
-    @property
-    def marks(self) -> tuple[Symbol, ...]:
-        """All of them, in the order of a product."""
-        return (*self.tails, *(mark for row in (*self.middle, *self.last) for mark in row))
-
-    def sums(self) -> dict[tuple[Symbol, ...], Nested]:
-        """The sum that each product of marks stands for."""
-        found = {}
-        rows = zip(Kind, (self.middle[0], self.middle[1], self.middle[1]), self.last, strict=True)
-        for kind, middle, last in rows:
-            for tail, outer in zip(self.tails, self.decays, strict=True):
-                for mark, second in zip(middle, self.decays, strict=True):
-                    for other, third in zip(last, self.decays, strict=True):
-                        if outer is not None and (kind is not Kind.FIRST or second is not None):
-                            found[tail, mark, other] = Nested(kind, (outer, second, third))
-        return found
+    sums: Mapping[frozenset[Symbol], Nested]
+    """The sum that each product of marks stands for."""
+    marks: tuple[Symbol, ...]
 
 
 Row = tuple[Symbol, ...]
@@ -86,16 +76,51 @@ Row = tuple[Symbol, ...]
 
 
 @record(frozen=True)
+class _Part:
+    """``factor`` times the memories of a path inside one another."""
+
+    factor: Expr
+    path: Path
+
+
+@record(frozen=True)
+class _Marks:
+    """A row for the tails, for tails inside tails, for gains, and for the last gain of each kind of sum."""
+
+    tails: Row
+    inside: Row
+    gains: Row
+    last: Mapping[Kind, Row]
+
+    @property
+    def all(self) -> Row:
+        """Those of all rows."""
+        return (*self.tails, *self.inside, *self.gains, *(mark for row in self.last.values() for mark in row))
+
+    def sums(self, paths: tuple[Path, ...]) -> dict[frozenset[Symbol], Nested]:
+        """What each product stands for; without a tail there is no sum."""
+        tails = [pair for pair in zip(self.tails, paths, strict=True) if pair[1]]
+        inside = [pair for pair in zip(self.inside, paths, strict=True) if pair[1]]
+        gains = list(zip(self.gains, paths, strict=True))
+        middle = {Kind.FIRST: [inside], Kind.SAME: [gains], Kind.LATER: [gains], Kind.ALONE: []}
+        found = {}
+        for kind, row in self.last.items():
+            for chosen in product(tails, *middle[kind], zip(row, paths, strict=True)):
+                found[frozenset(mark for mark, _ in chosen)] = Nested(kind, tuple(path for _, path in chosen))
+        return found
+
+
+@record(frozen=True)
 class _Formal:
     """A method whose gains and tails are marks; a channel may be a sum of memories, its parts."""
 
     method: Method
-    parts: tuple[tuple[Channel, Scaled], ...]
+    parts: tuple[tuple[Channel, _Part], ...]
 
     def of_channel(self, channel: Channel, marks: Iterable[Expr], *, has_memory: bool = False) -> Expr:
         """The marks of its parts with their factors; of those alone that remember where it says so."""
         pairs = [(part, mark) for (own, part), mark in zip(self.parts, marks, strict=True) if own is channel]
-        return Add(*(part.factor * mark for part, mark in pairs if part.has_memory or not has_memory))
+        return Add(*(part.factor * mark for part, mark in pairs if part.path or not has_memory))
 
     def spread(self, expression: Expr) -> tuple[Expr, ...]:
         """Term by term: a mark leaves the product of one vector with a tensor of the loss, and not that of a sum."""
@@ -111,17 +136,24 @@ class _Formal:
         """``d_l Phi[change]``."""
         return self.spread(derivative(self.method.phi, {channel.symbol: change}))
 
-    def second(self, tails: Row, inside: Row, gains: Row, last: tuple[Row, Row, Row]) -> Expr:
+    def first(self, marks: _Marks) -> Expr:
+        """``F_1^(n)``."""
+        parts: list[Expr] = []
+        for channel, step in product(self.method.channels, self.update(marks.last[Kind.ALONE])):
+            seen = self.of_channel(channel, marks.tails, has_memory=True)
+            parts += self.through_phi(channel, seen * derivative(channel.g, along(step)))
+        return self._grouped(parts)
+
+    def second(self, marks: _Marks) -> Expr:
         """``F_2^(n)``."""
-        first, *others = last
-        pairs = list(zip(*others, strict=True))
-        own = self.update(gains)
+        pairs = list(zip(marks.last[Kind.SAME], marks.last[Kind.LATER], strict=True))
+        own = self.update(marks.gains)
         drift: list[Expr] = []
         parts: list[Expr] = []
         for step, rest in product(own, self.update(same + later for same, later in pairs)):
             drift += self.spread(derivative(step, along(rest)))
-        for channel, step in product(self.method.channels, self.update(first)):
-            seen = self.of_channel(channel, inside, has_memory=True)
+        for channel, step in product(self.method.channels, self.update(marks.last[Kind.FIRST])):
+            seen = self.of_channel(channel, marks.inside, has_memory=True)
             drift += self.through_phi(channel, seen * derivative(channel.g, along(step)))
         twice = self.update(same + 2 * later for same, later in pairs)
         for channel in self.method.channels:
@@ -130,27 +162,50 @@ class _Formal:
             changes += [
                 bend.xreplace(dict(zip(_SLOTS, each, strict=True))) / 2 for each in product(own, twice)
             ]
-            seen = self.of_channel(channel, tails, has_memory=True)
+            seen = self.of_channel(channel, marks.tails, has_memory=True)
             parts += [term for change in changes for term in self.through_phi(channel, seen * change)]
+        return self._grouped(parts)
+
+    def _grouped(self, parts: list[Expr]) -> Expr:
         return group([part for part in parts if part != 0], self.method.numbers, merge_products=False)
 
 
-def nested_sums(method: Method) -> NestedSums | None:
-    """For a merged method that is linear, with geometric memories before which no factor moves; else None."""
-    pairs = [(channel, part) for channel in method.channels for part in channel.kernel.summands]
-    parts = tuple((channel, part) for channel, part in pairs if isinstance(part, (Geometric, Instant)))
+def nested_sums(method: Method, order: int) -> NestedSums | None:
+    """The coefficient of this order, 1 or 2, of a merged method; None where it is not made of such sums.
+
+    It has to be linear, with memories inside and beside one another before which no factor moves.
+    """
+    pairs = [(channel, _part(kernel)) for channel in method.channels for kernel in channel.kernel.summands]
+    parts = tuple((channel, part) for channel, part in pairs if part is not None)
     if not method.is_linear or method.is_cascade or method.rate is not None or len(parts) < len(pairs):
         return None
-    decays = tuple(part.decay if isinstance(part, Geometric) else None for _, part in parts)
-    known = {*method.numbers.field.bases, None}
-    if any(STEP in part.factor.free_symbols for _, part in parts) or not known.issuperset(decays):
+    if not {*method.numbers.field.bases}.issuperset(decay for _, part in parts for decay in part.path):
         return None
-    tails, inside, gains, *rest = (tuple(Dummy("sum") for _ in parts) for _ in range(6))
-    last = (rest[0], rest[1], rest[2])
-    marks = (*tails, *inside, *gains, *(mark for row in last for mark in row))
+    rows = {kind: tuple(Dummy("sum") for _ in parts) for kind in Kind}
+    tails, inside, gains = (tuple(Dummy("sum") for _ in parts) for _ in range(3))
+    marks = _Marks(tails, inside, gains, rows)
     field = method.numbers.field
-    numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
-    found = _Formal(replace(method, numbers=numbers), parts).second(tails, inside, gains, last)
-    if any(split_scalar(term)[1].free_symbols & {*marks} for term in terms_of(distribute(found))):
+    numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks.all)))
+    formal = _Formal(replace(method, numbers=numbers), parts)
+    found = formal.first(marks) if order == 1 else formal.second(marks)
+    if any(split_scalar(term)[1].free_symbols & {*marks.all} for term in terms_of(distribute(found))):
         return None
-    return NestedSums(found, numbers, tails, (inside, gains), last, decays)
+    return NestedSums(found, order, numbers, marks.sums(tuple(part.path for _, part in parts)), marks.all)
+
+
+def depth_of_paths(method: Method) -> int:
+    """How many memories of a merged method stand inside one another, before which no factor moves."""
+    parts = (_part(kernel) for channel in method.channels for kernel in channel.kernel.summands)
+    return max((len(part.path) for part in parts if part is not None), default=0)
+
+
+def _part(kernel: Kernel) -> _Part | None:
+    """A memory of memories; None where one is another kernel, or has a factor that moves."""
+    if isinstance(kernel, Composition):
+        outer, inner = _part(kernel.outer), _part(kernel.inner)
+        if outer is None or inner is None:
+            return None
+        return _Part(outer.factor * inner.factor, tuple(sorted((*outer.path, *inner.path), key=str)))
+    if not isinstance(kernel, (Geometric, Instant)) or STEP in kernel.factor.free_symbols:
+        return None
+    return _Part(kernel.factor, (kernel.decay,) if isinstance(kernel, Geometric) else ())

@@ -19,7 +19,8 @@ from sympy import Expr, S, sign
 
 from symmem.algebra.atoms import STEP, is_constant
 from symmem.algebra.directional import slope_in
-from symmem.algebra.passes import collect
+from symmem.algebra.passes import collect, distribute
+from symmem.algebra.rational import quotient
 from symmem.algebra.scalars import Scalars
 from symmem.method.flattening import flattened
 from symmem.method.kernel import Kernel
@@ -38,6 +39,7 @@ def merged(method: Method) -> Method:
     while free:
         first = free.pop(0)
         kernels, g, others = [first.kernel], first.g, []
+        below = S.One
         for other in free:
             factor = _factor(phi, first, other, method.numbers)
             if factor is None:
@@ -48,13 +50,15 @@ def merged(method: Method) -> Method:
                 kernels.append(other.kernel.scaled(scale))
             elif weight is not None:
                 g = g + factor * weight * other.g
+                below = _below(factor * weight * below, method.numbers) * below
             else:
                 continue
             others.append(other)
         for other in others:
             free.remove(other)
             phi = phi.xreplace({other.symbol: S.Zero})
-        g = g if g == first.g else collect(g, method.numbers)
+        g = g if g == first.g else collect(distribute(below * g), method.numbers)
+        kernels = kernels if below == 1 else [kernel.scaled(1 / below) for kernel in kernels]
         channels.append(replace(first, g=g, kernel=kernel_sum(kernels, method.numbers)))
     if len(channels) == len(method.channels):
         return method
@@ -101,3 +105,17 @@ def _weight(first: Kernel, other: Kernel, scalars: Scalars) -> Expr | None:
         return None
     ratio = scalars.tidy(other.scale(STEP) / first.scale(STEP))
     return ratio if STEP not in ratio.free_symbols else None
+
+
+def _below(ratio: Expr, scalars: Scalars) -> Expr:
+    """What a ratio divides by, where a parameter stands in it that may make it 0: the kernel is divided by it instead.
+
+    ``theta + grad/c`` with the factor c before the memory is ``c theta + grad``, also where c is 0.
+    """
+    element = scalars.field.read(ratio)
+    if element is None or element.denominator.is_constant():
+        return S.One
+    below = scalars.write(quotient(element.denominator, scalars.field.number(1).numerator))
+    if below.free_symbols <= scalars.decays:
+        return S.One
+    return -below if below.could_extract_minus_sign() else below

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sympy import Add, Expr, Mul, Pow, Symbol
+from sympy import Add, Expr, Mul, Pow, S, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar
-from symmem.program.decay_functions import Shortfall
+from symmem.program.decay_functions import Shortfall, Whole
 from symmem.program.shortfalls import without_cancellation
 
 Stable = Callable[[Expr], Expr]
@@ -59,7 +59,17 @@ def subtracts(number: Expr, steps: frozenset[Symbol] = frozenset({STEP})) -> boo
     cleared = without_cancellation(number)
     if not isinstance(cleared, Add) or not any(_moves(term, steps) for term in cleared.args):
         return False
-    return len({term.could_extract_minus_sign() for term in cleared.args}) > 1
+    return len({_is_negative(term) for term in cleared.args}) > 1
+
+
+def _is_negative(term: Expr) -> bool:
+    """The sign of a term as it is shown, factor by factor: ``-k (1 - beta)`` has one, ``1 - beta`` has none."""
+    shown = Mul(*(each.args[0] if isinstance(each, Whole) else each for each in Mul.make_args(term)))
+    signs = 0
+    for factor in Mul.make_args(shown):
+        constant = factor.as_coeff_Add()[0] if isinstance(factor, Add) else S.Zero
+        signs += bool(constant < 0) if constant != 0 else factor.could_extract_minus_sign()
+    return signs % 2 == 1
 
 
 def _moves(term: Expr, steps: frozenset[Symbol]) -> bool:

@@ -12,20 +12,14 @@ from functools import lru_cache
 from sympy import Expr, S, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
-from symmem.algebra.results import Advice, Missing
+from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.modified_loss import ModifiedLoss
-from symmem.errors import DerivationError
-from symmem.method.plain_decays import PlainDecays, plain_decays
 from symmem.program.blocks import Block, Names
-from symmem.program.coefficients import cleared
+from symmem.program.expansion import expansion_loses_digits, formulas
 from symmem.program.few_steps import at_few_steps
-from symmem.program.nested_sums import computed
 from symmem.program.program import Program, Routine, Variants
-from symmem.program.stable_sums import loses_digits, stabilised
 from symmem.program.straight import straight_formulas
-
-Pair = tuple[Expr | Missing, Expr | Missing]
 
 
 def lower(derivation: Derivation) -> Program:
@@ -88,63 +82,6 @@ def number_routine(expression: Expr, potentials: tuple[tuple[str, str], ...] = (
     block = Block(Names(potentials=dict(potentials)))
     result = block.finish_scalar(expression)
     return Routine(block.statements(), result)
-
-
-def advised(formula: Expr | Missing, advice: Advice) -> Expr | Missing:
-    """The formula, or why there is none; ``advice`` is for somebody who calls a function."""
-    return Missing(formula.reason, (advice,)) if isinstance(formula, Missing) else formula
-
-
-@lru_cache(maxsize=64)
-def formulas(derivation: Derivation) -> tuple[Pair, Pair]:
-    """F and M at step n, their numbers without cancellation, and in the limit: once for all targets."""
-    if isinstance(derivation.F, Missing):
-        raise DerivationError(str(derivation.F))  # without an update there is nothing to write
-    named = _with_names(derivation)
-    finite = _finite(derivation) if named is None else _written(named[1], _finite(named[0]))
-    limit = derivation.limit
-    if isinstance(limit, Missing):
-        missing = advised(limit, Advice.STEP)
-        return finite, (missing, missing)
-    field = derivation.method.numbers.field
-    return finite, (cleared(limit.F, field), cleared(limit.M, field))
-
-
-def _finite(derivation: Derivation) -> Pair:
-    """F and M at step n."""
-    marked = derivation.marked
-    if isinstance(marked, Missing):
-        return stabilised(derivation.F, derivation.method.numbers), advised(marked, Advice.LIMIT)
-    numbers, marks = marked.numbers, marked.marks
-    correction = stabilised(marked.M, numbers, marks)
-    if marked.nested is not None:
-        correction += LR**2 * computed(marked.nested)
-    return stabilised(derivation.F, numbers), correction
-
-
-@lru_cache(maxsize=64)
-def _with_names(derivation: Derivation) -> tuple[Derivation, PlainDecays] | None:
-    """The derivation with names for the decays that are computed, where there are such."""
-    named = plain_decays(derivation.method)
-    return None if named is None else (Derivation(named.method, derivation.order), named)
-
-
-def _written(named: PlainDecays, pair: Pair) -> Pair:
-    first, second = (each if isinstance(each, Missing) else named.written(each) for each in pair)
-    return first, second
-
-
-@lru_cache(maxsize=64)
-def expansion_loses_digits(derivation: Derivation) -> bool:
-    """Whether a number of F or M at step n is a closed form that subtracts."""
-    named = _with_names(derivation)
-    if named is not None:
-        return expansion_loses_digits(named[0])
-    marked = derivation.marked
-    if isinstance(marked, Missing):
-        return loses_digits(derivation.F, derivation.method.numbers)
-    update = loses_digits(derivation.F, marked.numbers)
-    return update or loses_digits(marked.M, marked.numbers, marked.marks)
 
 
 def limit_rate(derivation: Derivation) -> Expr:

@@ -9,18 +9,24 @@ that the product of u_i and v_j goes on to itself with ``x_i y_j``, and comes fr
 x_i, from the corner with 1.  The worked example, with ``u_1 = h_{n-1}(1, b)`` and ``v_1 = h_{n-1}(1, c)``:
 
     u_1 v_1 = h_{n-1}(1, bc) + b h_{n-2}(1, b, bc) + c h_{n-2}(1, c, bc).
+
+A memory rho around a path p sees what the path has seen, and the whole gain of the path up to the step:
+
+    A_{rho p}(n) = sum_{r<=n} rho^(n-r) A_p(r)
+    t_{rho p}(n, s) = sum_{s<r<=n} rho^(n-r) t_p(r, s) + rho^(n-s) A_{rho p}(s)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import product
 
 from sympy import Add, Expr, Symbol
 
-from symmem.algebra.atoms import split_scalar, terms_of
+from symmem.algebra.atoms import LR, split_scalar, terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.rational import Quotient, quotient
-from symmem.derivation.nested_sums import Kind, Nested, NestedSums
+from symmem.derivation.nested_sums import Kind, Nested, NestedSums, Path
 from symmem.program.chains import Term, joined
 from symmem.program.coefficients import written
 from symmem.program.magnitude import Magnitudes, Rates
@@ -32,31 +38,31 @@ Terms = tuple[Term, ...]
 
 
 def computed(nested: NestedSums) -> Expr:
-    """``F_2^(n)`` with the sums in the place of their marks."""
+    """The part of ``M^(n)``, with the sums in the place of their marks."""
     field = nested.numbers.field
-    made, sums = _Made(Magnitudes(field), {}), nested.sums()
+    made = _Made(Magnitudes(field), {})
     parts = []
-    for term in terms_of(distribute(nested.F2)):
+    for term in terms_of(distribute(nested.coefficient)):
         scalar, vector = split_scalar(term)
         assert not vector.free_symbols & set(nested.marks), "a mark stands before its vector"
         element = field.read(scalar)
         assert element is not None, "the factors of a sum do not move with the step"
         for key, factor in _by_product(element, nested).items():
-            if key in sums:  # others have the tail of a channel without memory, which is 0
-                content, rest = with_content(list(made.sum(sums[key])), nested.numbers)
+            if key in nested.sums:  # others have the tail of a channel without memory, which is 0
+                content, rest = with_content(list(made.sum(nested.sums[key])), nested.numbers)
                 parts.append(written(factor * content, field) * rest * vector)
-    return Add(*parts)
+    return LR**nested.order * Add(*parts)
 
 
-def _by_product(element: Quotient, nested: NestedSums) -> dict[tuple[Symbol, ...], Quotient]:
+def _by_product(element: Quotient, nested: NestedSums) -> dict[frozenset[Symbol], Quotient]:
     """The factor before every product of marks."""
     field = nested.numbers.field
     first = len(field.rationals.names) - len(field.constants)
     places = {first + field.constants.index(mark): mark for mark in nested.marks}
-    rows: dict[tuple[Symbol, ...], dict[tuple[int, ...], int]] = {}
+    rows: dict[frozenset[Symbol], dict[tuple[int, ...], int]] = {}
     for exponents, coefficient in element.numerator.to_dict().items():
         kept = tuple(0 if place in places else power for place, power in enumerate(exponents))
-        key = tuple(mark for place, mark in places.items() if exponents[place])
+        key = frozenset(mark for place, mark in places.items() if exponents[place])
         rows.setdefault(key, {})[kept] = coefficient
     polynomial = field.rationals.polynomial
     return {key: quotient(polynomial(row), element.denominator) for key, row in rows.items()}
@@ -70,33 +76,48 @@ class _Made:
     known: dict[Nested, Terms]
 
     def sum(self, nested: Nested) -> Terms:
-        """The terms of one of the three sums."""
+        """The terms of one of the sums."""
         if nested not in self.known:
-            outer, second, third = nested.decays
-            if nested.kind is Kind.FIRST:
-                assert second is not None, "FIRST has a tail of m"
-                found = self.seen(outer, self.seen(second, self.gain(third)))
+            outer, second, *last = nested.paths
+            gains = [self.gain(path) for path in last]
+            if nested.kind is Kind.ALONE:
+                found = self.seen(outer, self.gain(second))
+            elif nested.kind is Kind.FIRST:
+                found = self.seen(outer, self.seen(second, *gains))
             elif nested.kind is Kind.SAME:
-                found = self.seen(outer, self.product(self.gain(second), self.gain(third)))
+                found = self.seen(outer, self.product(self.gain(second), *gains))
             else:
-                found = self.weighted(
-                    outer, self.product(self.gain(third), self.seen(outer, self.gain(second)))
-                )
-            self.known[nested] = tuple(joined(list(found), self.sizes))
+                found = self.later(outer, self.gain(second), *gains)
+            self.known[nested] = tuple(joined(list(self._added(found)), self.sizes))
         return self.known[nested]
 
-    def gain(self, decay: Expr | None) -> Terms:
-        """``A(n) = 1 + decay h_{n-1}(1, decay)``; 1 where there is no memory."""
-        one, none = self.sizes.integer(1), (0,) * len(self.sizes.field.bases)
-        first = Term(one, 0, (none,))
-        if decay is None:
-            return (first,)
-        node = self._node(decay)
-        return first, Term(self.sizes.value(node), 1, (none, node))
+    def gain(self, path: Path) -> Terms:
+        """``A(n)``, that of one memory ``1 + decay h_{n-1}(1, decay)``; 1 where there is no memory."""
+        none = (0,) * len(self.sizes.field.bases)
+        found: Terms = (Term(self.sizes.integer(1), 0, (none,)),)
+        for decay in path:
+            found = self.remembered(decay, found)
+        return found
 
-    def seen(self, decay: Expr, values: Terms) -> Terms:
-        """``sum_{s<n} t(n, s) values(s)``, the tail ``t(n, s) = decay^(n-s) A(s)``."""
-        return self.weighted(decay, self.product(self.gain(decay), values))
+    def seen(self, path: Path, values: Terms) -> Terms:
+        """``sum_{s<n} t(n, s) values(s)``."""
+        found: Terms = ()
+        for end, decay in enumerate(path, start=1):
+            now = self.weighted(decay, self.product(self.gain(path[:end]), values))
+            found = self._added((*self.remembered(decay, found), *now))
+        return found
+
+    def later(self, path: Path, first: Terms, then: Terms) -> Terms:
+        """``sum_{s<r<n} t(n, s) first(s) then(r)``."""
+        found: Terms = ()
+        for end, decay in enumerate(path, start=1):
+            now = self.weighted(decay, self.product(then, self.seen(path[:end], first)))
+            found = self._added((*self.remembered(decay, found), *now))
+        return found
+
+    def remembered(self, decay: Expr, values: Terms) -> Terms:
+        """``sum_{s<=n} decay^(n-s) values(s)``."""
+        return self._added((*values, *self.weighted(decay, values)))
 
     def weighted(self, decay: Expr, values: Terms) -> Terms:
         """``sum_{s<n} decay^(n-s) values(s)``."""
@@ -105,16 +126,18 @@ class _Made:
         return tuple(Term(factor * each.coefficient, each.shift + 1, (*each.nodes, node)) for each in values)
 
     def product(self, left: Terms, right: Terms) -> Terms:
-        """Of two sums, term by term; equal terms are added."""
+        """Of two sums, term by term."""
+        pairs = product(left, right)
+        return self._added(path for one, two in pairs for path in self._paths(one, two))
+
+    def _added(self, given: Iterable[Term]) -> Terms:
+        """Equal terms as one; not joined, so that each keeps one node more than its shift."""
         found: dict[tuple[Rates, ...], Term] = {}
-        for one in left:
-            for two in right:
-                checkpoint("the sums over the past")
-                for path in self._paths(one, two):
-                    key = tuple(sorted(path.nodes))
-                    old = found.get(key)
-                    total = path.coefficient if old is None else old.coefficient + path.coefficient
-                    found[key] = Term(total, path.shift, path.nodes if old is None else old.nodes)
+        for term in given:
+            checkpoint("the sums over the past")
+            nodes = tuple(sorted(term.nodes))
+            total = term.coefficient + found[nodes].coefficient if nodes in found else term.coefficient
+            found[nodes] = Term(total, term.shift, nodes)
         return tuple(found.values())
 
     def _paths(self, one: Term, two: Term) -> Iterator[Term]:

@@ -23,7 +23,8 @@ from symmem.errors import DerivationError
 from symmem.method.merging import merged
 from symmem.method.sampling import Sampling
 from symmem.program.coefficients import cleared
-from symmem.program.lowering import advised, vector_routine
+from symmem.program.expansion import advised
+from symmem.program.lowering import vector_routine
 from symmem.program.memories import memory_of
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.stable_sums import stabilised

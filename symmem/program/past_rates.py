@@ -19,7 +19,8 @@ from symmem.algebra.results import Missing
 from symmem.algebra.where import where
 from symmem.derivation.derivation import Derivation
 from symmem.method.method import Method
-from symmem.program.lowering import formulas, vector_routine
+from symmem.program.expansion import formulas
+from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine
 from symmem.program.statements import Internal
 from symmem.program.straight import straight_formulas

@@ -19,7 +19,8 @@ from sympy.core.function import AppliedUndef
 from symmem.algebra.atoms import GRAD, STEP, THETA, is_contraction
 from symmem.algebra.results import Missing, Sentence
 from symmem.derivation.derivation import Derivation
-from symmem.program.lowering import expansion_loses_digits, formulas, limit_rate, step_of, vector_routine
+from symmem.program.expansion import expansion_loses_digits, formulas
+from symmem.program.lowering import limit_rate, step_of, vector_routine
 from symmem.program.one_tensor import in_one_tensor, sums_at_every_step
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Internal

@@ -10,12 +10,13 @@ from symmem.algebra.atoms import STEP, split_scalar, terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.marked_sums import marked_past
-from symmem.derivation.straight import inverted, straight_update
+from symmem.derivation.marked_sums import marked_line, marked_past
+from symmem.derivation.straight import inverted, is_expansion, straight_update
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 from symmem.method.plain_decays import plain_decays
 from symmem.program.coefficients import cleared
+from symmem.program.expansion import expansion_loses_digits, formulas
 from symmem.program.stable_sums import loses_digits, stabilised
 
 
@@ -27,6 +28,10 @@ def straight_formulas(derivation: Derivation) -> tuple[Expr | Missing, Expr | Mi
     settled = Missing(limit.reason, (Advice.STEP,)) if isinstance(limit, Missing) else cleared(limit, field)
     if isinstance(finite, Missing):
         return finite, settled, False
+    if derivation.method.is_cascade and is_expansion(derivation.method):
+        update, correction = formulas(derivation)[0]
+        if derivation.order == 1 and isinstance(update, Expr) and isinstance(correction, Expr):
+            return update + correction, settled, expansion_loses_digits(derivation)
     named = plain_decays(derivation.method)
     if named is None:
         computed, loses = _computed(derivation.method)
@@ -43,6 +48,10 @@ def _computed(method: Method) -> tuple[Expr, bool]:
     plain = straight_update(method, inverted)
     if not loses_digits(plain, method.numbers):
         return stabilised(plain, method.numbers), False
+    if method.is_cascade:
+        line = marked_line(method)
+        given = line.M, line.numbers, line.marks
+        return stabilised(*given), loses_digits(*given)
     sums: dict[Symbol, Expr] = {}
     lost: list[bool] = []
 
@@ -59,6 +68,6 @@ def _computed(method: Method) -> tuple[Expr, bool]:
                 parts.append(stabilised(term, marked.numbers, marked.marks))
         return Add(*parts)
 
-    line = straight_update.__wrapped__(method, inverted, past)
-    lost.append(loses_digits(line, method.numbers))
-    return stabilised(line, method.numbers).xreplace(sums), any(lost)
+    found = straight_update.__wrapped__(method, inverted, past)
+    lost.append(loses_digits(found, method.numbers))
+    return stabilised(found, method.numbers).xreplace(sums), any(lost)

@@ -9,9 +9,12 @@ import pytest
 from sympy import Expr, Function, Integer, Rational, Symbol
 
 from symmem import Momentum, Optimizer
+from symmem.algebra.atoms import LR
+from symmem.derivation.correction import finite_correction
 from symmem.derivation.nested_sums import nested_sums
 from symmem.derivation.second_order import second_coefficient
 from symmem.method.merging import merged
+from symmem.method.method import Method
 from symmem.method.reading import method_of
 from symmem.program.decay_functions import Complete, Whole
 from symmem.program.nested_sums import computed
@@ -23,7 +26,11 @@ CASES = {
     "two vectors": ("m1 - 2*m2", [("grad**2", "b1", "1"), ("grad + theta", "b2", "1 - b2")]),
     "without memory": ("m1 + m2 + m3", [("grad", "b1", "b2"), ("grad", "b2", "1"), ("theta", "0", "1")]),
     "three decays": ("m1 + m2 + m3", [("grad", "b1", "1"), ("grad", "b2", "1"), ("grad", "b3", "1")]),
+    "inside one another": ("m2", [("grad", "b1", "2"), ("m1", "b2", "1 - b2")]),
+    "one decay, twice": ("m2", [("grad", "b1", "1"), ("m1", "b1", "1")]),
+    "three inside one another": ("m3", [("grad", "b1", "1"), ("m1", "b2", "1"), ("m2", "b3", "1 - b3")]),
 }
+DEEP = "three inside one another"
 
 
 def number(expression: Expr, n: int) -> Expr:
@@ -33,7 +40,9 @@ def number(expression: Expr, n: int) -> Expr:
     found = found.replace(Function("D3L"), lambda u, v: Rational(7, 3) * u * v)
     while found.has(Function("D2L")):
         found = found.replace(Function("D2L"), lambda v: Rational(5, 2) * v)
-    return found.xreplace({Symbol("grad"): Rational(3, 2), Symbol("theta"): Rational(4, 3)})
+    return found.xreplace(
+        {Symbol("grad"): Rational(3, 2), Symbol("theta"): Rational(4, 3), LR: Rational(1, 7)}
+    )
 
 
 def complete(given: Complete) -> Expr:
@@ -43,21 +52,35 @@ def complete(given: Complete) -> Expr:
     return sum((prod(each, start=Integer(1)) for each in products), Integer(0))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_they_are_the_second_coefficient(case: str) -> None:
+def method_of_case(case: str) -> Method:
     phi, momentum = CASES[case]
     used = {name for name in ("b1", "b2", "b3") if any(name in each[1] for each in momentum)}
-    optimizer = Optimizer(
-        "sums", phi, [Momentum(*each) for each in momentum], dict.fromkeys(sorted(used), BETA)
-    )
-    nested = nested_sums(merged(method_of(optimizer)))
-    assert nested is not None
-    closed, made = second_coefficient(method_of(optimizer)), computed(nested)
+    parameters = dict.fromkeys(sorted(used), BETA)
+    return method_of(Optimizer("sums", phi, [Momentum(*each) for each in momentum], parameters))
+
+
+def equal(closed: Expr, made: Expr) -> None:
     assert made.has(Complete)
     for n in (0, 1, 3):
         value = number(closed, n)
         assert value == number(made, n)
         assert value != 0 or n == 0
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "inside" not in case])
+def test_they_are_the_second_coefficient(case: str) -> None:
+    method = method_of_case(case)
+    nested = nested_sums(merged(method), 2)
+    assert nested is not None
+    equal(LR**2 * second_coefficient(method), computed(nested))
+
+
+@pytest.mark.parametrize("case", ["two vectors", "inside one another", DEEP])
+def test_they_are_the_first_coefficient(case: str) -> None:
+    method = method_of_case(case)
+    nested = nested_sums(merged(method), 1)
+    assert nested is not None
+    equal(finite_correction(method), computed(nested))
 
 
 @pytest.mark.parametrize(
@@ -67,4 +90,6 @@ def test_they_are_the_second_coefficient(case: str) -> None:
 )
 def test_elsewhere_there_are_none(phi: str, b: str) -> None:
     momentum = [Momentum("grad", "b1", b), Momentum("grad**2", "b2", "1")]
-    assert nested_sums(merged(method_of(Optimizer("none", phi, momentum, {"b1": BETA, "b2": BETA})))) is None
+    assert (
+        nested_sums(merged(method_of(Optimizer("none", phi, momentum, {"b1": BETA, "b2": BETA}))), 2) is None
+    )

@@ -27,7 +27,7 @@ from sympy import Rational
 import symmem
 from symmem import Momentum, Optimizer
 from symmem.checks.verify import as_theory_sees
-from symmem.program.lowering import expansion_loses_digits
+from symmem.program.expansion import expansion_loses_digits
 from symmem.targets.c.build import build
 from symmem.targets.registry import TARGETS
 from symmem.verification import bruteforce

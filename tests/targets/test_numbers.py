@@ -31,7 +31,8 @@ from sympy import Function, Rational, Symbol, lambdify
 import symmem
 from symmem import Momentum, Optimizer
 from symmem.checks.verify import as_theory_sees
-from symmem.program.lowering import expansion_loses_digits, lower
+from symmem.program.expansion import expansion_loses_digits
+from symmem.program.lowering import lower
 from symmem.targets.c.build import build
 from symmem.targets.registry import TARGETS
 from symmem.verification import bruteforce

@@ -16,13 +16,8 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.expansion import expansion
 from symmem.derivation.modified_loss import modified_loss
 from symmem.derivation.recursion import Coefficients
-from symmem.program.lowering import (
-    expansion_loses_digits,
-    formulas,
-    lower,
-    lowered_vector,
-    number_routine,
-)
+from symmem.program.expansion import expansion_loses_digits, formulas
+from symmem.program.lowering import lower, lowered_vector, number_routine
 from symmem.program.products import lower_products
 from symmem.program.straight import straight_formulas
 from symmem.targets.registry import TARGETS, Options

@@ -12,7 +12,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.line_form import LineForm
 from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
-from symmem.program.lowering import formulas as formulas_of
+from symmem.program.expansion import formulas as formulas_of
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.scope import Scope

@@ -103,12 +103,17 @@ def rows_are_whole(folder: Path) -> str:
     return "new" if len(rows) == len(ROWS) else "old"
 
 
+def _remark(path: str) -> str:
+    """What opens a remark in such a file: older macros stay, and TeX reads them."""
+    return "%" if path.endswith(".tex") else "#"
+
+
 def killed(name: str, arguments: list[str], folder: Path, moments: int) -> Counter[str]:
     kills.laid_out(folder, {})
     run(arguments)
     new = kills.found(folder)
     assert new, name
-    old = {path: f"{text}\n# older\n" for path, text in new.items()} if name != "sweep" else {}
+    old = {path: f"{text}\n{_remark(path)} older\n" for path, text in new.items()} if name != "sweep" else {}
     kills.laid_out(folder, old)
     (calls, longest), seen = measured(arguments), Counter[str]()
     over = kills.found(folder)  # macros that an older paper has stay, so that this may be another set

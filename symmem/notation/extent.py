@@ -1,7 +1,7 @@
 r"""How wide and how tall mathematics is in print, in ems: the model by which brackets are sized and lines are broken.
 
 Computer Modern at 10 pt; the characters' own widths, TeX's spaces around operators, and seven tenths of it all in
-scripts.  Whoever writes a piece of LaTeX (piece.py) puts its extent together here, from those of its parts.  The
+scripts, half in scripts of scripts, and nothing is smaller.  Whoever writes a piece of LaTeX (piece.py) puts its extent together here, from those of its parts.  The
 ``depth`` counts scripts (2) and fractions (1) around: 0 is TeX's display style, 1 its text style, 2 and more scripts.
 A test holds the model against the widths that TeX itself finds.
 """
@@ -12,13 +12,13 @@ from collections.abc import Iterable
 
 from symmem.records import record
 
-SCRIPT_WIDTH, SCRIPT_HEIGHT = 0.8, 0.7
-"""The size of scripts: seven tenths, in a design that is wider for its size."""
 SCRIPT_DEPTH = 2
 """From this depth on the type is small, and no spaces stand around operators."""
 BINARY, RELATION = 0.444, 0.556
 """TeX's spaces on both sides of + and of =."""
 
+_SMALLER = {0: (0.8, 0.7), 1: (0.8, 0.7), 2: (0.85, 0.72)}
+"""By depth, how much narrower and lower the next smaller type is; the design of small type is wider for its size."""
 _BAR, _ROOT = 0.24, 0.86
 _WIDE_LETTERS = {"m": 0.878, "w": 0.716, "M": 1.08, "W": 1.05}
 
@@ -38,10 +38,15 @@ class Extent:
     raised: bool = False
     """Whether a superscript is inside: a second one cannot be written behind it."""
 
-    def small(self) -> Extent:
-        """The same in a script or a small fraction."""
-        width, height = self.width * SCRIPT_WIDTH, self.height * SCRIPT_HEIGHT
-        return Extent(width, height, self.tall, self.bracket, 0.0, self.raised)
+    def small(self, depth: int = 0) -> Extent:
+        """The same in a script, or a small fraction, of what stands at the depth."""
+        narrower, lower = _SMALLER.get(depth, (1.0, 1.0))
+        return Extent(self.width * narrower, self.height * lower, self.tall, self.bracket, 0.0, self.raised)
+
+
+def scale(depth: int) -> float:
+    """How wide the type at the depth is, beside that of the line."""
+    return {0: 1.0, 1: 1.0, 2: 0.8}.get(depth, 0.68)
 
 
 def row(parts: Iterable[Extent]) -> Extent:
@@ -55,9 +60,9 @@ def row(parts: Iterable[Extent]) -> Extent:
     return Extent(width, height, tall, bracket, script, raised)
 
 
-def script(inside: Extent, raised: bool) -> Extent:
-    """A script by itself, above (`raised`) or below the line."""
-    small = inside.small()
+def script(inside: Extent, raised: bool, depth: int = 0) -> Extent:
+    """A script by itself, above (`raised`) or below the line, which is at the depth."""
+    small = inside.small(depth)
     width = small.width + 0.05
     return Extent(
         width, 1.1 if small.height < 1 else 1.3, small.tall, small.bracket, width, raised or small.raised
@@ -78,8 +83,9 @@ def fraction(above: Extent, below: Extent, depth: int) -> Extent:
     width, height = max(above.width, below.width), above.height + below.height + 0.3
     inside = row((above, below))
     stacked = Extent(width, height, True, inside.bracket, 0.0, inside.raised)
-    shown = stacked if depth == 0 else stacked.small()
-    return Extent(shown.width + _BAR, shown.height, True, shown.bracket, 0.0, shown.raised)
+    shown = stacked if depth == 0 else stacked.small(depth)
+    # The space at the ends of a bar is the same in every type.
+    return Extent(shown.width + _BAR / scale(depth), shown.height, True, shown.bracket, 0.0, shown.raised)
 
 
 def root(inside: Extent) -> Extent:
@@ -89,7 +95,7 @@ def root(inside: Extent) -> Extent:
 
 def big_sum(limits: Iterable[Extent], depth: int) -> Extent:
     """The sign with its limits: above and below in display style, at its side elsewhere."""
-    inside = [limit.small() for limit in limits]
+    inside = [limit.small(depth) for limit in limits]
     widest = max((limit.width for limit in inside), default=0.0)
     bracket = max((limit.bracket for limit in inside), default=0)
     if depth == 0:

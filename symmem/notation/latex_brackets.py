@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from symmem.notation.extent import Extent
+from symmem.notation.extent import Extent, scale
 from symmem.notation.layout import Cat, Doc, leaves
 from symmem.notation.piece import Piece, joined, row
 from symmem.records import record
@@ -31,9 +31,10 @@ def whole(doc: Doc) -> Piece:
 
 @record(frozen=True)
 class Brackets:
-    """`fixed`: with fixed sizes; else on one line they grow."""
+    """`fixed`: with fixed sizes; else on one line they grow.  Small type has brackets of the same sizes."""
 
     fixed: bool
+    depth: int = 0
 
     def around(self, body: Doc, left: str = "(", right: str = ")") -> Doc:
         """The body between brackets that are as large as it is."""
@@ -47,7 +48,7 @@ class Brackets:
         else:
             size = "big" if inside.bracket else ""
             commands = (rf"\bigl{left}", rf"\bigr{right}") if size else (left, right)
-        opening, closing = (_bracket(command, left == "(", size) for command in commands)
+        opening, closing = (_bracket(command, left == "(", size, self.depth) for command in commands)
         return Cat((opening, body, closing))
 
 
@@ -61,9 +62,11 @@ def in_parentheses(inside: Piece) -> Piece:
     return row(bracket("("), inside, bracket(")"))
 
 
-def _bracket(command: str, is_round: bool, size: str) -> Piece:
+def _bracket(command: str, is_round: bool, size: str, depth: int = 0) -> Piece:
+    """Its width is said in the type of its depth, and made smaller with what stands around it."""
     round_, square, height, rank = _SIZES[size]
-    return Piece(command, Extent(round_ if is_round else square, height, bracket=rank))
+    width = (round_ if is_round else square) / (scale(depth) if size else 1)
+    return Piece(command, Extent(width, height, bracket=rank))
 
 
 def _size(inside: Extent) -> str:

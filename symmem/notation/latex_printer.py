@@ -95,7 +95,7 @@ class LatexPrinter(TensorPrinter):
             case Fraction():
                 return self._fraction(formula)
             case Power(base, exponent):
-                return attached(self._base(base), above(self._exponent(exponent)))
+                return attached(self._base(base), above(self._exponent(exponent), self.depth))
             case Root(radicand):
                 over = root(self.line(radicand))
                 return Choice(over, Cat((self.enclosed(self.doc(radicand)), _HALF))) if self.fixed else over

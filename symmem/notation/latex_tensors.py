@@ -36,7 +36,7 @@ class TensorPrinter(StatementPrinter):
                 return self._broken(short, body, r"\lvert ", r" \rvert")
             case Norm(body, index):
                 parts = [self._exponent(part) for part in index]
-                script = below(listed(parts, self.depth + SCRIPT_DEPTH)) if parts else NOTHING
+                script = below(listed(parts, self.depth + SCRIPT_DEPTH), self.depth) if parts else NOTHING
                 norm = self.macros.norm.around(self.line(body))
                 return self._broken(
                     scripted(norm, script) if parts else norm, body, r"\lVert ", r" \rVert", script

@@ -67,14 +67,14 @@ def listed(parts: Iterable[Piece], depth: int) -> Piece:
     return joined([first, *(part for other in rest for part in (comma, other))])
 
 
-def above(inside: Piece) -> Piece:
-    """A superscript by itself, to stand behind what it raises; the inside was made at script depth."""
-    return Piece(f"^{{{inside.text}}}", extent.script(inside.extent, True))
+def above(inside: Piece, depth: int = 0) -> Piece:
+    """A superscript by itself, to stand behind what it raises at the depth; the inside was made at script depth."""
+    return Piece(f"^{{{inside.text}}}", extent.script(inside.extent, True, depth))
 
 
-def below(inside: Piece) -> Piece:
+def below(inside: Piece, depth: int = 0) -> Piece:
     """A subscript by itself."""
-    return Piece(f"_{{{inside.text}}}", extent.script(inside.extent, False))
+    return Piece(f"_{{{inside.text}}}", extent.script(inside.extent, False, depth))
 
 
 def scripted(base: Piece, script: Piece) -> Piece:

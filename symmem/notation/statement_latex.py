@@ -77,7 +77,7 @@ class StatementPrinter(ABC):
 
     def enclosed(self, body: Doc, left: str = "(", right: str = ")") -> Doc:
         """Between brackets as large as the body."""
-        return Brackets(self.fixed).around(body, left, right)
+        return Brackets(self.fixed, self.depth).around(body, left, right)
 
     def statement(self, formula: Formula) -> Doc:
         """The statement, whose parts are spelled by `doc`."""
@@ -87,13 +87,17 @@ class StatementPrinter(ABC):
             case Word(text):
                 return words(text)
             case Indexed(base, index):
-                return attached(self.doc(base), below(self.small(index)))
+                return attached(self.doc(base), below(self.small(index), self.depth))
             case Iterate(step):
                 inside = self.small(step)
-                script = above(in_parentheses(inside)) if self.macros.step_above else below(inside)
+                script = (
+                    above(in_parentheses(inside), self.depth)
+                    if self.macros.step_above
+                    else below(inside, self.depth)
+                )
                 return scripted(self.macros.theta, script)
             case AtStep(base, step):
-                return attached(self.doc(base), above(in_parentheses(self.small(step))))
+                return attached(self.doc(base), above(in_parentheses(self.small(step)), self.depth))
             case Bracketed(body):
                 return self.enclosed(self.doc(body), "[", "]")
             case Applied(function, arguments):

@@ -27,7 +27,9 @@ from symmem.documents.paper.macros import MACROS, PAPER
 from symmem.documents.paper.paper import Paper, macros_file, standalone
 from symmem.documents.paper.section import paper_section
 from symmem.notation.declared_latex import declared
+from symmem.notation.formula import Atom, Formula, Fraction, Number, Power, Product, Sum, Term
 from symmem.notation.latex import lines
+from symmem.notation.latex_printer import LatexPrinter
 from symmem.notation.latex_symbols import LatexSpeller
 from symmem.notation.macros import Macros
 
@@ -111,6 +113,24 @@ def test_the_model_of_widths_is_that_of_tex() -> None:
     assert min(ratios) > 0.98
     assert 1 < sum(ratios) / len(ratios) < 1.05
     assert max(measured) < 28.2
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_fractions_in_fractions_are_as_wide_as_tex_finds(fixed: bool) -> None:
+    """Type grows no smaller than a script's script, and fixed brackets are of one size in all of them."""
+    found: Formula = Sum((Term(False, Atom("a")), Term(True, Atom("b"))))
+    pieces = []
+    for _ in range(4):
+        power = Power(Atom("x"), Sum((Term(False, Atom("n")), Term(False, Number(2)))))
+        found = Sum(
+            (
+                Term(False, Number(1)),
+                Term(True, Fraction(Product((power, found)), Product((Number(2), found)))),
+            )
+        )
+        pieces.append(LatexPrinter(LatexSpeller({}, {}), fixed=fixed).line(found))
+    for piece, in_print in zip(pieces, widths_in_print([piece.text for piece in pieces]), strict=True):
+        assert 0.98 * in_print < piece.width < 1.1 * in_print, piece.text
 
 
 DECLARED = [

@@ -91,6 +91,14 @@ class Start:
         return " + ".join(["theta_0", *(f"{h}d_{j}" for j, h in enumerate(powers, start=1))])
 
 
+class Whose(str):
+    """The words "name: " in front of a reason: an error says whose it is; a document about one optimizer does not."""
+
+    def __new__(cls, name: str) -> Whose:
+        """For the optimizer of this name."""
+        return super().__new__(cls, f"{name}: ")
+
+
 Part: TypeAlias = str | Expr | Bound | Regime | Interval | Named | Start
 """Of a sentence: words, or mathematics."""
 
@@ -112,6 +120,11 @@ class Sentence:
 
     def __bool__(self) -> bool:
         return bool(self.parts)
+
+    @property
+    def own(self) -> tuple[Part, ...]:
+        """The parts without the name of the optimizer in front, for a document that is about it."""
+        return tuple(part for part in self.parts if not isinstance(part, Whose))
 
 
 @record(frozen=True)

@@ -42,7 +42,7 @@ _TEXTS = frozenset(word for word in _FONTS.split() if word.startswith("text"))
 """Those whose argument is text: scripts and mathematics are errors there."""
 
 _PIECE = re.compile(r"\\([A-Za-z]+)|\\[,;:! _{}|%#&$]|[A-Za-z0-9{}_^' ()\[\],.;:+*/=|<>!-]")
-_GREEK_NAME = re.compile(r"([A-Za-z]+?)_?([0-9]*)")
+_NUMBERED_NAME = re.compile(r"([A-Za-z]+?)_?([0-9]*)")
 
 
 def check_latex(latex: object) -> str:
@@ -177,12 +177,9 @@ class _Shape:
 
 
 def latex_of_name(name: str) -> str:
-    r"""``beta1`` -> ``\beta_1``, ``weight_decay`` -> ``\mathrm{weight\_decay}``."""
-    match = _GREEK_NAME.fullmatch(name)
-    if match and match[1] in _GREEK:
-        return f"\\{match[1]}" + (
-            f"_{{{match[2]}}}" if len(match[2]) > 1 else f"_{match[2]}" if match[2] else ""
-        )
-    if len(name) == 1:
-        return name
+    r"""``beta1`` -> ``\beta_1``, ``b1`` -> ``b_1``, ``weight_decay`` -> ``\mathrm{weight\_decay}``."""
+    match = _NUMBERED_NAME.fullmatch(name)
+    if match and (match[1] in _GREEK or len(match[1]) == 1):
+        letter = f"\\{match[1]}" if match[1] in _GREEK else match[1]
+        return letter + (f"_{{{match[2]}}}" if len(match[2]) > 1 else f"_{match[2]}" if match[2] else "")
     return "\\mathrm{" + name.replace("_", "\\_") + "}"

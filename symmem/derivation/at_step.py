@@ -14,7 +14,7 @@ from sympy import Expr, Integer
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, product_of, sum_of
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence, Whose
 from symmem.algebra.trees import Branch, Tree
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import unsettled
@@ -55,27 +55,31 @@ def _out_of_reach(method: Method, order: int, step: int) -> Missing | None:
     if missing is not None:
         return missing
     if method.rate is not None:
-        reason = f"{method.name}: beyond order 2 a given step is known for a constant learning rate alone"
-        return Missing(Sentence.of(reason), (Advice.LIMIT, Sentence.of("ask for order 2")))
+        reason = "beyond order 2 a given step is known for a constant learning rate alone"
+        return Missing(
+            Sentence.of(Whose(method.name), reason), (Advice.LIMIT, Sentence.of("ask for order 2"))
+        )
     one = merged(method)
     if one.is_cascade and not method.is_settled:
         reason = (
-            f"{method.name}: a g reads momentum variables: beyond order 1 a given step needs values that, on a "
+            "a g reads momentum variables: beyond order 1 a given step needs values that, on a "
             "constant history, do not depend on n (bias correction)"
         )
-        return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.LOWER_ORDER))
+        return Missing(Sentence.of(Whose(method.name), reason), (Advice.LIMIT, Advice.LOWER_ORDER))
     if not (method.is_settled or (one.is_linear and len(one.channels) == 1)):
         reason = (
-            f"{method.name}: beyond order 2 a given step needs gains that do not depend on n (bias correction), "
+            "beyond order 2 a given step needs gains that do not depend on n (bias correction), "
             "or a Phi that is linear"
         )
-        return Missing(Sentence.of(reason), (Advice.LIMIT, Sentence.of("ask for order 2")))
+        return Missing(
+            Sentence.of(Whose(method.name), reason), (Advice.LIMIT, Sentence.of("ask for order 2"))
+        )
     if len(method.numbers.decays) > 1 and step > MOST_SYMBOLIC_STEPS:
         reason = (
-            f"{method.name}: step {step}: with several symbolic decays the exact coefficients of order {order} "
+            f"step {step}: with several symbolic decays the exact coefficients of order {order} "
             f"are out of reach beyond step {MOST_SYMBOLIC_STEPS}"
         )
-        return Missing(Sentence.of(reason), (Advice.NUMBERS, Advice.LIMIT))
+        return Missing(Sentence.of(Whose(method.name), reason), (Advice.NUMBERS, Advice.LIMIT))
     return None
 
 
@@ -90,7 +94,7 @@ def _memory(method: Method, step: int) -> _Memory | Missing:
         known = [row for row in table if row is not None]
         if len(known) < len(table):
             words = " have no exact value in the parameters"
-            reason = Sentence.of(f"{method.name}: step {step}: the weights of ", channel.symbol, words)
+            reason = Sentence.of(Whose(method.name), f"step {step}: the weights of ", channel.symbol, words)
             return Missing(reason, (Advice.LIMIT,))
         tables.append(known)
     # A single channel may settle: the differentials hold its limit gain, and its gain at the step takes that place.
@@ -98,7 +102,7 @@ def _memory(method: Method, step: int) -> _Memory | Missing:
     whole = field.read(only.limit_gain / only.normaliser) if len(channels) == 1 else field.number(1)
     if whole is None:
         return Missing(
-            Sentence.of(f"{method.name}: the limit of its gain has no exact value in the parameters")
+            Sentence.of(Whose(method.name), "the limit of its gain has no exact value in the parameters")
         )
     return _Memory(step, tables, whole, field)
 

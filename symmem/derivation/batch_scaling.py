@@ -25,7 +25,7 @@ from sympy import Add, Expr, Mul, Poly, PolynomialError, Pow, Rational, S, Symbo
 from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.directional import slope_in
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Missing, Sentence, Whose
 from symmem.algebra.scale_weights import scale_weights
 from symmem.algebra.symbols import VARIANCE
 from symmem.derivation.gains import limit_gains, unsettled
@@ -189,4 +189,4 @@ def _parameters(method: Method) -> tuple[Symbol, ...]:
 
 
 def _none(method: Method, reason: str) -> Missing:
-    return Missing(Sentence.of(f"{method.name}: {reason}"))
+    return Missing(Sentence.of(Whose(method.name), reason))

@@ -10,7 +10,7 @@ from sympy import Add, Expr, Integer, Sum
 
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
-from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown
+from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown, Whose
 from symmem.derivation.assumptions import assumptions
 from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.conclusions import conclusions, unknown
@@ -87,16 +87,14 @@ class Derivation:
         if isinstance(self.F, Missing):
             return self.F
         if self.order > 2:
-            reason = f"{self.method.name}: symbolic n is known to order 2, not {self.order}"
-            return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
+            reason = f"symbolic n is known to order 2, not {self.order}"
+            return Missing(Sentence.of(Whose(self.method.name), reason), (Advice.LIMIT, Advice.STEP))
         if self.order == 2 and merged(self.method).is_cascade:
-            reason = (
-                f"{self.method.name}: a g reads momentum variables: symbolic n is known to order 1, not 2"
-            )
-            return Missing(Sentence.of(reason), (Advice.LIMIT, Advice.STEP))
+            reason = "a g reads momentum variables: symbolic n is known to order 1, not 2"
+            return Missing(Sentence.of(Whose(self.method.name), reason), (Advice.LIMIT, Advice.STEP))
         first = finite_correction(self.method)
         whole = first if self.order == 1 else first + LR**2 * second_coefficient(self.method)
-        return guarded(f"{self.method.name}: M at step n", [whole], whole)
+        return guarded(Whose(self.method.name), "M at step n", [whole], whole)
 
     @cached_property
     def marked(self) -> MarkedSums | Missing:
@@ -118,7 +116,7 @@ class Derivation:
         if missing is not None:
             return missing
         found = straight_update(self.method)
-        return guarded(f"{self.method.name}: the straight-line history at step n", [found], found)
+        return guarded(Whose(self.method.name), "the straight-line history at step n", [found], found)
 
     def straight_at(self, step: int) -> Expr | Missing:
         """``F_straight`` at the step n = ``step``; at the first there is no past, and it is F."""
@@ -135,7 +133,7 @@ class Derivation:
         if missing is not None:
             return missing
         found = straight_limit(self.method)
-        return guarded(f"{self.method.name}: the straight-line history", [found], found)
+        return guarded(Whose(self.method.name), "the straight-line history", [found], found)
 
     @cached_property
     def coefficients(self) -> tuple[Expr, ...] | Missing:
@@ -145,7 +143,7 @@ class Derivation:
             return missing
         series, rate = expansion(self.method, self.order), self._rate
         found = tuple(rate**j * series.memoryless(j) for j in range(self.order + 1))
-        return guarded(f"{self.method.name}: the limit of many steps", found, found)
+        return guarded(Whose(self.method.name), "the limit of many steps", found, found)
 
     @property
     def _rate(self) -> Expr:
@@ -164,7 +162,7 @@ class Derivation:
             return self.coefficients
         series, rate = expansion(self.method, self.order), self._rate
         found = tuple(rate ** (j + 1) * series.modified_equation(j) for j in range(self.order + 1))
-        return guarded(f"{self.method.name}: the modified equation", found, found)
+        return guarded(Whose(self.method.name), "the modified equation", found, found)
 
     @cached_property
     def _verdict(self) -> Verdict:
@@ -213,15 +211,18 @@ class Derivation:
             return self._unshifted
         first = shift(self.method)
         found = (first,) if self.order == 1 else (first, second_shift(self.method))
-        return guarded(f"{self.method.name}: the start", found, found)
+        return guarded(Whose(self.method.name), "the start", found, found)
 
     @cached_property
     def _unshifted(self) -> Missing | None:
         """Why there is no shift."""
         missing = stopped(self.method) if self._no_limit is None else self._no_limit
         if missing is None and self.order > 1 and isinstance(self.F, Expr) and self.F.has(Sum):
-            reason = f"{self.method.name}: on a constant history a g reads values that depend on the step: "
-            missing = Missing(Sentence.of(reason + "the start is known to order 1"), (Advice.LOWER_ORDER,))
+            reason = "on a constant history a g reads values that depend on the step: "
+            missing = Missing(
+                Sentence.of(Whose(self.method.name), reason + "the start is known to order 1"),
+                (Advice.LOWER_ORDER,),
+            )
         return unsummable(self.method) if missing is None else missing
 
     @cached_property
@@ -256,8 +257,8 @@ class Derivation:
         """The iteration on a quadratic loss, summed to all orders; for methods linear in the gradient."""
         missing = no_settled_rate(self.method)
         if missing is None and self._rate != 1:
-            words = ": the quadratic loss is known for a rate that settles at 1"
-            missing = Missing(Sentence.of(f"{self.method.name}{words}"))
+            words = "the quadratic loss is known for a rate that settles at 1"
+            missing = Missing(Sentence.of(Whose(self.method.name), words))
         return quadratic(self.method, self.order) if missing is None else missing
 
     def at(self, step: int) -> MemorylessIteration | Missing:
@@ -274,7 +275,7 @@ class Derivation:
             pair = first, _powers_of_h(rest)
         else:
             pair = _at_step(self.F, step), _at_step(self.M, step)
-        return guarded(f"{self.method.name}: step {step}", pair, MemorylessIteration(*pair))
+        return guarded(Whose(self.method.name), f"step {step}", pair, MemorylessIteration(*pair))
 
 
 def derive(optimizer: Declared, order: int = 1) -> Derivation:

@@ -22,7 +22,7 @@ from sympy import Add, Expr, Integer, Max, Min, S, Sum
 
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP
 from symmem.algebra.passes import collect
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Missing, Sentence, Whose
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.gains import at_frozen_point, limit_gains
@@ -71,8 +71,8 @@ def _placed(closed: Expr | Missing | None, batches: Integer) -> Any:
 def order_paths(method: Method) -> Paths | Missing:
     """The ways by which noise reaches the update, each with the slope ``w_r`` and the kernel; why there are none."""
     if not (method.is_settled or method.is_linear):
-        words = ": the noise of an update depends on the step, so that no preconditioner is frozen"
-        return Missing(Sentence.of(f"{method.name}{words}"))
+        words = "the noise of an update depends on the step, so that no preconditioner is frozen"
+        return Missing(Sentence.of(Whose(method.name), words))
     values = limit_gains(method)
     return tuple(
         (at_frozen_point(path.slope, method, values), path.kernels[0]) for path in Trees(method).paths(GRAD)
@@ -114,8 +114,8 @@ def _shift(method: Method, batches: Expr) -> Expr | Missing | None:
 
 
 def _open(method: Method) -> Missing:
-    words = ": the sums over an epoch do not close for symbolic N"
-    return Missing(Sentence.of(f"{method.name}{words}"), (UNKNOWN,))
+    words = "the sums over an epoch do not close for symbolic N"
+    return Missing(Sentence.of(Whose(method.name), words), (UNKNOWN,))
 
 
 def _scatter(left: Kernel, right: Kernel, batches: Expr, scalars: Scalars) -> Expr | None:

@@ -12,7 +12,7 @@ from sympy import Expr, S
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Advice, Missing, Sentence, present
+from symmem.algebra.results import Advice, Missing, Sentence, Whose, present
 from symmem.method.frozen import frozen_values
 from symmem.method.method import Method
 
@@ -51,7 +51,7 @@ def unsettled(method: Method) -> Missing | None:
     for position, channel in enumerate(method.channels, start=1):
         missing = channel.kernel.unsettled
         if missing is not None:
-            reason = Sentence.of(f"{method.name}: momentum {position}: ", *missing.reason.parts)
+            reason = Sentence.of(Whose(method.name), f"momentum {position}: ", *missing.reason.parts)
             return Missing(reason, (Advice.STEP,))
     return None
 

@@ -17,7 +17,7 @@ from sympy import Expr, Integer, S
 
 from symmem.algebra.atoms import LR, Kind, kind, total
 from symmem.algebra.head import Roughness
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence, Whose
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.cascade_noise import SettledCascade
 from symmem.derivation.cascade_step_noise import CascadeAtStep
@@ -102,8 +102,8 @@ def _linear(method: Method, sampling: Sampling, kernel: Kernel, at: Place) -> Me
     settled = at == "limit"
     pairs = pairs_in_limit(kernel, rho, numbers) if settled else pairs_at_n(kernel, rho, numbers)
     if pairs is None:
-        words = ": the sums over pairs of batches do not close for symbolic n with such a memory"
-        return Missing(Sentence.of(f"{method.name}{words}"), (Advice.STEP, Advice.LIMIT))
+        words = "the sums over pairs of batches do not close for symbolic n with such a memory"
+        return Missing(Sentence.of(Whose(method.name), words), (Advice.STEP, Advice.LIMIT))
     gain = kernel.limit_gain if settled else S.Zero
     loss = None if gain == 0 else LR * numbers.tidy(pairs.weight / (2 * gain)) * total(VARIANCE)
     memory = LR * pairs.weight / 2 * variance_gradient(S.One)
@@ -136,7 +136,7 @@ def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
     elif reason is None and noisy_kernel(method) is None and not closes(method):
         words = "for symbolic n the noise of a curved update is known for two decays, without delays"
         reason, advice = words, (Advice.STEP, Advice.LIMIT)
-    return None if reason is None else Missing(Sentence.of(f"{method.name}: {reason}"), advice)
+    return None if reason is None else Missing(Sentence.of(Whose(method.name), reason), advice)
 
 
 def _reason(method: Method) -> str | None:

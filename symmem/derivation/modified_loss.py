@@ -18,7 +18,7 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LOSS, LR, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence, Whose
 from symmem.derivation.expansion import Expansion, Numbers, Term, expansion
 from symmem.derivation.gains import unsettled
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
@@ -45,7 +45,7 @@ def finite_loss(method: Method, verdict: Verdict) -> Verdict:
         parts: tuple[Expr, ...] = verdict.terms
     else:
         parts = (verdict.potential, verdict.preconditioner, verdict.decay)
-    return guarded(f"{method.name}: the modified loss", parts, verdict)
+    return guarded(Whose(method.name), "the modified loss", parts, verdict)
 
 
 def modified_loss(method: Method, order: int) -> Verdict:
@@ -85,7 +85,7 @@ def _settled(
     series = expansion(method, order)
     if series.memoryless(0) == 0:
         words = "after many steps the update is 0 whatever the loss is, and follows none"
-        return Missing(Sentence.of(f"{method.name}: {words}"), (Advice.STEP,))
+        return Missing(Sentence.of(Whose(method.name), words), (Advice.STEP,))
     return settled(method, series, gradient_gain(method))
 
 

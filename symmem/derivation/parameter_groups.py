@@ -26,7 +26,7 @@ from symmem.algebra.grouping import group
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, Sentence, present
+from symmem.algebra.results import Missing, Sentence, Whose, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.where import where
 from symmem.derivation.gains import Gains, gains, scales
@@ -95,13 +95,13 @@ def without_group_form(method: Method) -> Missing | None:
     """Why there is no update of a parameter group: its sums over the steps of other groups ask for one decay each."""
     if not has_geometric_memory(method):
         words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
-        return Missing(Sentence.of(f"{method.name}: {words}"))
+        return Missing(Sentence.of(Whose(method.name), words))
     if any(part.has(TOTAL) for part in (method.phi, *(channel.g for channel in method.channels))):
         words = "a number of the whole model joins the parameter groups"
-        return Missing(Sentence.of(f"{method.name}: {words}"))
+        return Missing(Sentence.of(Whose(method.name), words))
     if any(gain.has(where, Product) for gain in (*gains(method), *scales(method))):
         words = "a branch or a product over steps in b has no form for all steps at once"
-        return Missing(Sentence.of(f"{method.name}: {words}"))
+        return Missing(Sentence.of(Whose(method.name), words))
     return None
 
 

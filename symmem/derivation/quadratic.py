@@ -15,7 +15,7 @@ from symmem.algebra.directional import slope_in
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Missing, Sentence, Whose
 from symmem.derivation.gains import unsettled
 from symmem.derivation.integrability import gradient_gain
 from symmem.method.merging import merged
@@ -55,10 +55,12 @@ def quadratic(method: Method, order: int) -> Quadratic | Missing:
         return missing
     if gradient_gain(method) is None:
         words = "a quadratic loss (--quadratic) needs an update that is linear in the gradient, with no other variable"
-        return Missing(Sentence.of(f"{method.name}: {words}"))
+        return Missing(Sentence.of(Whose(method.name), words))
     if {"a", "mu"} & {parameter.name for parameter in method.parameters}:
-        reason = f"{method.name}: the answer for a quadratic loss (--quadratic) writes a and mu"
-        return Missing(Sentence.of(reason), (Sentence.of("rename the parameter of that name"),))
+        reason = "the answer for a quadratic loss (--quadratic) writes a and mu"
+        return Missing(
+            Sentence.of(Whose(method.name), reason), (Sentence.of("rename the parameter of that name"),)
+        )
     equation = _equation(_response(method))
     scalars = method.numbers
     steps = _series(method, equation, order + 1)
@@ -120,8 +122,8 @@ def _series(method: Method, equation: Poly, order: int) -> list[Quotient] | Miss
     below = _read(Poly(still, MULTIPLIER).quo(Poly(MULTIPLIER - 1, MULTIPLIER)), field)
     above = _read(Poly([(c - d) / PRODUCT for c, d in _paired(equation, still)], MULTIPLIER), field)
     if below is None or above is None:
-        words = f"{method.name}: the equation of its multiplier is not rational in the parameters: "
-        return Missing(Sentence.of(words, equation.as_expr()))
+        words = "the equation of its multiplier is not rational in the parameters: "
+        return Missing(Sentence.of(Whose(method.name), words, equation.as_expr()))
     y = [zero] * (order + 1)
     for _ in range(order):
         slow = [one - y[0], *(-c for c in y[1:])]

@@ -18,7 +18,7 @@ from symmem.algebra.atoms import AGO, LR, STEP
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.families import RATE
 from symmem.algebra.grouping import group
-from symmem.algebra.results import Advice, Missing, Sentence
+from symmem.algebra.results import Advice, Missing, Sentence, Whose
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, limit_gains
 from symmem.derivation.singular import singular_limit
@@ -47,7 +47,7 @@ def no_settled_rate(method: Method) -> Missing | None:
     if method.rate is None or isinstance(method.rate.settled, Expr):
         return None
     settled = method.rate.settled
-    reason = Sentence.of(f"{method.name}: ", *settled.reason.parts)
+    reason = Sentence.of(Whose(method.name), *settled.reason.parts)
     return Missing(reason, (*settled.advice, Advice.STEP))
 
 
@@ -55,7 +55,7 @@ def stopped(method: Method) -> Missing | None:
     """Where the rate tends to 0: the limit of many steps is no iteration, and says nothing of the loss."""
     if method.rate is None or method.rate.settled != 0:
         return None
-    reason = Sentence.of(f"{method.name}: ", "the rate tends to 0: nothing moves any more in this limit")
+    reason = Sentence.of(Whose(method.name), "the rate tends to 0: nothing moves any more in this limit")
     return Missing(reason, (Sentence.of("read the limit with a slow rate"),))
 
 

@@ -18,7 +18,7 @@ from sympy import AccumBounds, Expr, I, Integer, Poly, Sum, Symbol, fraction, na
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.head import Roughness
-from symmem.algebra.results import Missing, Named, Sentence
+from symmem.algebra.results import Missing, Named, Part, Sentence, Whose
 from symmem.derivation.gains import (
     Gains,
     at_frozen_point,
@@ -54,11 +54,11 @@ def is_finite(expression: Expr) -> bool:
     return all(is_finite(part) for part in expression.args) if expression.has(*BEYOND) else True
 
 
-def guarded(place: str, expressions: Iterable[Expr], result: Result) -> Result | Missing:
+def guarded(whose: Whose, place: str, expressions: Iterable[Expr], result: Result) -> Result | Missing:
     """The result, if the expressions that it is made of are finite; else the reason."""
     if all(map(is_finite, expressions)):
         return result
-    return Missing(Sentence.of(place, ": the formula divides by zero there"), (_EPS,))
+    return Missing(Sentence.of(whose, place, ": the formula divides by zero there"), (_EPS,))
 
 
 @lru_cache(maxsize=256)
@@ -69,7 +69,7 @@ def singular_step(method: Method, order: int) -> Missing | None:
         return found
     for step in sorted(_steps_of_zero_gains(method)):
         if not is_finite(_update_at(method, step)):
-            phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
+            phi = (Whose(method.name), Named("Phi"), " = ", method.phi)
             return Missing(Sentence.of(*phi, f" has no value at step n = {step}, where a b is 0"), (_EPS,))
     return None
 
@@ -91,18 +91,18 @@ def singular_limit(method: Method, order: int) -> Missing | None:
 
 
 def _singular(method: Method, order: int, values: Gains, where: str) -> Missing | None:
-    phi = (f"{method.name}: ", Named("Phi"), " = ", method.phi)
+    phi = (Whose(method.name), Named("Phi"), " = ", method.phi)
     if not is_finite(frozen_update(method, values)):
         point = frozen_point(method, values)
         for position, channel in enumerate(method.channels, start=1):
             if method.read_by(channel) and not is_finite(point[channel.symbol]):
-                place = f"{method.name}: momentum {position}: g = "
-                return Missing(Sentence.of(place, channel.g, f" is singular {where}"), (_EPS,))
+                place = f"momentum {position}: g = "
+                return Missing(Sentence.of(phi[0], place, channel.g, f" is singular {where}"), (_EPS,))
         return Missing(Sentence.of(*phi, f" is singular {where}"), (_EPS,))
-    named: list[tuple[tuple[str | Named, ...], Expr]] = [(phi[:2], method.phi)]
+    named: list[tuple[tuple[Part, ...], Expr]] = [(phi[:2], method.phi)]
     for position, channel in enumerate(method.channels, start=1):
         if method.read_by(channel):
-            named.append(((f"{method.name}: g of momentum {position}",), channel.g))
+            named.append(((phi[0], f"g of momentum {position}"), channel.g))
     for name, expression in named:
         for rough in rough_parts(expression, order):
             if rough.roughness in _AT_ZERO and at_frozen_point(rough.inner, method, values) == 0:

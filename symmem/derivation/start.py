@@ -14,7 +14,7 @@ from symmem.algebra.late_form import late_form
 from symmem.algebra.limits import known_limit, scalar_limit
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
-from symmem.algebra.results import Advice, Missing, Sentence, present
+from symmem.algebra.results import Advice, Missing, Sentence, Whose, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.settling import settles
 from symmem.algebra.sums import in_vanishing_powers
@@ -93,7 +93,9 @@ def unsummable(method: Method) -> Missing | None:
         return method.rate.settled
     if method.rate is not None and not settles(method.rate.factor, STEP, method.ranges, limit):
         words = " is not known to settle exponentially fast, so the limit form has no start-up shift"
-        return Missing(Sentence.of(f"{method.name}: the rate ", method.rate.factor, words), (Advice.FINITE,))
+        return Missing(
+            Sentence.of(Whose(method.name), "the rate ", method.rate.factor, words), (Advice.FINITE,)
+        )
     if is_steady(method):
         return None
     for position, (now, settled) in enumerate(zip(gains(method), limit_gains(method), strict=True), 1):
@@ -101,10 +103,10 @@ def unsummable(method: Method) -> Missing | None:
         decays = None if difference is None else _decays(difference, scalars)
         if decays or settles(now, STEP, method.ranges, limit):
             continue
-        place = f"{method.name}: momentum {position}: the gain "
+        place = f"momentum {position}: the gain "
         verb = " is not known to" if decays is None else " does not"
         words = f"{verb} settle exponentially fast, so the limit form has no start-up shift"
-        return Missing(Sentence.of(place, now, words), (Advice.FINITE,))
+        return Missing(Sentence.of(Whose(method.name), place, now, words), (Advice.FINITE,))
     return None
 
 

@@ -20,7 +20,7 @@ from sympy import Abs, Add, Expr, Mul, S, sign
 from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction
 from symmem.algebra.passes import collect
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, Named, Sentence
+from symmem.algebra.results import Missing, Named, Sentence, Whose
 from symmem.derivation.cascade_line import CHANGE, PATH, cascade_limit_line, cascade_line, changing_steps
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.gains import frozen_update, gains, limit_gains, settled_rate
@@ -55,7 +55,7 @@ def without_sign(method: Method) -> Missing | None:
             words = (
                 " may have a negative decay, weigh the past by 0 on the whole, and so have no straight line"
             )
-            reason = Sentence.of(f"{method.name}: ", "at finite n ", channel.symbol, words)
+            reason = Sentence.of(Whose(method.name), "at finite n ", channel.symbol, words)
             return Missing(reason, (Sentence.of('declare the decay with range = "[0, 1)"'), EXPANSION))
     return None
 

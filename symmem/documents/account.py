@@ -169,7 +169,7 @@ def _stochastic(
 
 def _demanded(result: Result | Missing) -> Result:
     if isinstance(result, Missing):
-        raise DerivationError("".join(map(str, missing_prose(result))))
+        raise DerivationError("".join(map(str, missing_prose(result, names_it=True))))
     return result
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from sympy import Rational
+
 from symmem.declaration.implementation import Argument, Implementation
 from symmem.declaration.optimizer import Optimizer
+from symmem.notation.decimals import decimal
 
 
 def program_sentences(optimizer: Optimizer) -> tuple[str, ...]:
@@ -34,6 +37,7 @@ def _is_handed_on(argument: Argument) -> bool:
 
 
 def _shown(argument: Argument) -> str:
+    """Numbers as they are typed."""
     if isinstance(argument, tuple):
-        return f"({', '.join(map(str, argument))})"
-    return str(argument)
+        return f"({', '.join(map(_shown, argument))})"
+    return decimal(argument) if isinstance(argument, Rational) else str(argument)

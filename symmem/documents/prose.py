@@ -36,9 +36,9 @@ COMMAND_LINE = {
 """How a reader of a document follows an advice."""
 
 
-def missing_prose(missing: Missing) -> Prose:
-    """Why there is nothing, and what to ask for instead."""
-    parts: list[Part | Formula] = [*missing.reason.parts]
+def missing_prose(missing: Missing, *, names_it: bool = False) -> Prose:
+    """Why there is nothing, and what to ask for instead; with ``names_it``, as in an error, whose reason it is."""
+    parts: list[Part | Formula] = [*(missing.reason.parts if names_it else missing.reason.own)]
     for position, way in enumerate(missing.advice):
         parts.append(", or " if position else "; ")
         parts += way.parts if isinstance(way, Sentence) else (COMMAND_LINE[way],)

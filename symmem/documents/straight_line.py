@@ -67,5 +67,5 @@ def notes(account: Account, *, tells_missing: bool = True) -> tuple[Prose, ...]:
     close: Prose = ("It is ", added(Letter("F"), Letter("M")), " up to ", Bound(LR**2), ".")
     remarks: list[Prose] = [close, (*line.bound.parts, ".")]
     if tells_missing and isinstance(line.update, Missing):
-        remarks.append(("At finite ", Atom("n"), " there is none: ", *line.update.reason.parts, "."))
+        remarks.append(("For a given n there is none: ", *line.update.reason.own, "."))
     return tuple(remarks)

@@ -16,6 +16,7 @@ from sympy import Expr, Float, Max, Mul, Pow, Rational
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.ranges import bounds
 from symmem.notation.formula import Decimal, Formula, Fraction, Number, negated
+from symmem.notation.merging import merged
 
 MOST_DIGITS = 12
 """A number with more digits than this is shown as a decimal."""
@@ -29,17 +30,37 @@ SIGNIFICANT = 10
 SMALLEST_FLOAT = Rational(1, 10**300)
 """Smaller numbers, and larger ones than its inverse, are no floats: they stay as they are."""
 
+_SHORT_BELOW = 200
+"""A denominator with more bits is not tried for a short decimal."""
+
 _BITS_PER_DIGIT = 3.3219280948873626
 
 
 def shown(expression: Expr) -> Expr:
     """The expression with its long numbers rounded; where there is none, 0.999 for the fraction 999/1000.
 
-    A maximum with 0 of what is not negative anyway is not written.
+    Numbers are in one style: 0.9 and 0.01 where all that are no integers end behind the point, else 9/10 and 1/3.
+    A maximum with 0 of what is not negative anyway is not written, and two fractions of one root are one.
     """
-    expression = _without_needless_bounds(expression)
+    expression = merged(_without_needless_bounds(expression))
     rounded = _rounded(expression)
-    return rounded if rounded != expression else _with_short_decimals(expression)
+    return rounded if rounded != expression else _with_short_decimals(expression, _is_decimal(expression))
+
+
+def _is_decimal(expression: Expr) -> bool:
+    """Whether decimals were put into it, as by ``--set beta=0.9``, and no third or seventh stands beside them."""
+    below = {int(number.q) for number in expression.atoms(Rational)}
+    return any(q % 5 == 0 for q in below) and all(map(_ends, below))
+
+
+def _ends(below: int) -> bool:
+    """Whether a fraction with this denominator has a last digit."""
+    if below.bit_length() > _SHORT_BELOW:
+        return False
+    for prime in (2, 5):
+        while below % prime == 0:
+            below //= prime
+    return below == 1
 
 
 def _without_needless_bounds(expression: Expr) -> Expr:
@@ -55,7 +76,11 @@ def _without_needless_bounds(expression: Expr) -> Expr:
 
 
 def digits(value: Rational) -> int:
-    """How many digits numerator and denominator have, but for the zeros of a power of ten below."""
+    """How many digits numerator and denominator have, or the decimal that it is, where it is a short one."""
+    if int(value.q).bit_length() < _SHORT_BELOW and _ends(int(value.q)):
+        typed = f"{float(value):.{MOST_DIGITS}g}" if SMALLEST_FLOAT < abs(value) < 1 / SMALLEST_FLOAT else ""
+        if typed and Rational(typed) == value:
+            return len(typed.partition("e")[0].replace(".", "").lstrip("-0"))
     above, below = (round(int(part).bit_length() / _BITS_PER_DIGIT) for part in (abs(value.p), value.q))
     return above if _is_power_of_ten(value.q) else above + below
 
@@ -126,14 +151,17 @@ def _rounded(expression: Expr) -> Expr:
     return expression if list(expression.args) == arguments else expression.func(*arguments)
 
 
-def _with_short_decimals(expression: Expr) -> Expr:
-    """999/1000 as 0.999, but for a numeric power, and beside a vector: notation knows |grad|^2 + 3/1000."""
+def _with_short_decimals(expression: Expr, all_of_them: bool) -> Expr:
+    """999/1000 as 0.999, but for a numeric power, and beside a vector: notation knows |grad|^2 + 3/1000.
+
+    With ``all_of_them`` 9/10 as 0.9 too; halves and quarters stay.
+    """
     if isinstance(expression, Rational):
-        return _short_decimal(expression)
+        return _one_decimal(expression) if all_of_them else _short_decimal(expression)
     if isinstance(expression, Pow):
         free = bool(expression.exp.free_symbols)
         base = expression.base
-        inside = base if isinstance(base, Rational) else _with_short_decimals(base)
+        inside = base if isinstance(base, Rational) else _with_short_decimals(base, all_of_them)
         if free and isinstance(base, Rational):
             inside = _terminating(base)
         return Pow(inside, expression.exp)
@@ -141,7 +169,7 @@ def _with_short_decimals(expression: Expr) -> Expr:
         return expression
     kept = () if isinstance(expression, Mul) or is_scalar(expression) else (Rational,)
     arguments = [
-        _with_short_decimals(argument)
+        _with_short_decimals(argument, all_of_them)
         if isinstance(argument, Expr) and not isinstance(argument, kept)
         else argument
         for argument in expression.args
@@ -155,6 +183,15 @@ def _terminating(base: Rational) -> Expr:
     whole, _, behind = typed.partition(".")
     is_short = whole == "0" and behind.isdigit() and len(typed) <= MOST_TYPED
     return Float(typed, len(behind.lstrip("0"))) if is_short else base
+
+
+def _one_decimal(value: Rational) -> Expr:
+    """Below a thousandth a power of ten stays one."""
+    typed = decimal(value)
+    if value.q % 5 or "/" in typed or (abs(value.p) == 1 and value.q >= 1000 and _is_power_of_ten(value.q)):
+        return value
+    mantissa, _, _ = typed.partition("e")
+    return Float(typed, len(mantissa.replace(".", "").lstrip("-0")))
 
 
 def _short_decimal(value: Rational) -> Expr:

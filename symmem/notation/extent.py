@@ -1,7 +1,8 @@
 r"""How wide and how tall mathematics is in print, in ems: the model by which brackets are sized and lines are broken.
 
 Computer Modern at 10 pt; the characters' own widths, TeX's spaces around operators, and seven tenths of it all in
-scripts, half in scripts of scripts, and nothing is smaller.  Whoever writes a piece of LaTeX (piece.py) puts its extent together here, from those of its parts.  The
+scripts, half in scripts of scripts, and nothing is smaller.  Whoever writes a piece of LaTeX (piece.py) puts its
+extent together here, from those of its parts.  The
 ``depth`` counts scripts (2) and fractions (1) around: 0 is TeX's display style, 1 its text style, 2 and more scripts.
 A test holds the model against the widths that TeX itself finds.
 """

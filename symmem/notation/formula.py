@@ -256,8 +256,10 @@ def starts_with_digit(formula: Formula) -> bool:
             return starts_with_digit(factors[0])
         case Fraction(numerator, _):
             return starts_with_digit(numerator)
+        case Decimal():
+            return True
         case Power(base, _):
-            return isinstance(base, Number)
+            return isinstance(base, (Number, Decimal))
         case _:
             return False
 

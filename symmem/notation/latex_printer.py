@@ -258,8 +258,11 @@ class LatexPrinter(TensorPrinter):
         return whole(_product(self._factors(lowered)) if len(lowered) > 1 else self.doc(lowered[0]))
 
     def _base(self, base: Formula) -> Doc:
-        atomic = isinstance(base, (Number, Norm, Absolute, Letter)) or (
-            isinstance(base, Atom) and base.name != "grad"
+        plain = isinstance(base, Decimal) and not base.exponent
+        atomic = (
+            plain
+            or isinstance(base, (Number, Norm, Absolute, Letter))
+            or (isinstance(base, Atom) and base.name != "grad")
         )
         if not atomic:
             return self.enclosed(self.doc(base))

@@ -71,7 +71,7 @@ class TextPrinter:
                     return replace(self, speller=self.speller.without(name)).doc(meant)
                 return self.speller.text(name, self.glyphs)
             case Decimal(mantissa, exponent):
-                return f"{mantissa}e{exponent}" if exponent else mantissa
+                return self._decimal(mantissa, exponent)
             case Verbatim(literal):
                 return literal
             case Sum():
@@ -198,10 +198,22 @@ class TextPrinter:
         bare = isinstance(formula, (Atom, Number, Verbatim, Power, Root, Norm, Absolute, Call))
         return self.doc(formula) if bare else _around("(", self.doc(formula), ")")
 
+    def _decimal(self, mantissa: str, exponent: int) -> str:
+        """``9.9·10⁻⁹``, as powers of ten are written; in ASCII as it is typed."""
+        if not exponent:
+            return mantissa
+        raised = superscript(str(exponent).replace("-", "−")) if self.glyphs.unicode else None
+        if raised is None:
+            return f"{mantissa}e{exponent}"
+        return f"10{raised}" if mantissa == "1" else f"{mantissa}·10{raised}"
+
     def _power(self, formula: Power) -> Doc:
         base = formula.base
-        atomic = isinstance(base, (Number, Norm, Absolute, Letter)) or (
-            isinstance(base, Atom) and base.name != "grad"
+        plain = isinstance(base, Decimal) and not base.exponent
+        atomic = (
+            plain
+            or isinstance(base, (Number, Norm, Absolute, Letter))
+            or (isinstance(base, Atom) and base.name != "grad")
         )
         shown = self.doc(base) if atomic else _around("(", self.doc(base), ")")
         exponent = flat(self.doc(formula.exponent))

@@ -117,8 +117,8 @@ SPELLED: dict[str, tuple[Writable, str, str, str, str]] = {
         Listed((Letter("mu"), Word("series"))), "μ, series", "mu, series",
         r"\mu, \mathrm{series}", r"\mu, \mathrm{series}",
     ),
-    "tiny": (Decimal("1", -8), "1e-8", "1e-8", "10^{-8}", "10^{-8}"),
-    "small": (Decimal("1.5", -7), "1.5e-7", "1.5e-7", r"1.5 \cdot 10^{-7}", r"1.5 \cdot 10^{-7}"),
+    "tiny": (Decimal("1", -8), "10⁻⁸", "1e-8", "10^{-8}", "10^{-8}"),
+    "small": (Decimal("1.5", -7), "1.5·10⁻⁷", "1.5e-7", r"1.5 \cdot 10^{-7}", r"1.5 \cdot 10^{-7}"),
     "expression": (GRAD, "∇L", "grad L", r"\nabla \mathcal{L}", r"\nabla \smmloss"),
     "index": (Indexed(F, N), "Fₙ", "F_n", r"\boldsymbol{F}_{n}", r"\smmbF_{n}"),
 }  # fmt: skip

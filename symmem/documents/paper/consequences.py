@@ -45,15 +45,14 @@ NEXT = AtStep(Letter("memoryless"), added(N, ONE))
 Values = dict[str, object]
 
 
-def absent(missing: Missing | None, name: str, writer: Writer) -> Values:
+def absent(missing: Missing | None, writer: Writer) -> Values:
     """In the place of a part that does not exist: the reason; a reader of a paper is given no advice."""
-    return {"reason": "It was not derived" if missing is None else reason(missing, name, writer)}
+    return {"reason": "It was not derived" if missing is None else reason(missing, writer)}
 
 
-def reason(missing: Missing, name: str, writer: Writer) -> str:
+def reason(missing: Missing, writer: Writer) -> str:
     """The reason as a sentence of its own: a section says once whose it is."""
-    first, *others = missing.reason.parts
-    return capital(writer.sentence(tuple(others) if first == f"{name}: " else (first, *others)))
+    return capital(writer.sentence(missing.reason.own))
 
 
 def capital(sentence: str) -> str:
@@ -69,7 +68,7 @@ def memoryless_step(inside: Formula, front: Formula = H) -> Row:
 def limit(found: Limit | Missing | None, name: str, writer: Writer, front: Formula = H) -> Values:
     """``theta <- theta - h (F_0 + h F_1 + ...)``."""
     if not isinstance(found, Limit):
-        return absent(found, name, writer)
+        return absent(found, writer)
     values = found.coefficients
     rows = [
         Row(Applied(Indexed(Letter("F"), Number(j)), (THETA,)), (value,), f"eq:{name}-limit-{j}")
@@ -102,12 +101,12 @@ def modified_loss(
             "exists": False,
             "denied": loss.is_denial,
             "witness": witness(loss.witness, writer),
-            "obstruction": writer.sentence(loss.reason.parts),
+            "obstruction": writer.sentence(loss.reason.own),
             "fails_at": loss.order,
             "display": writer.display(rows),
         }
     if not isinstance(loss, ModifiedLoss):
-        return absent(loss, name, writer)
+        return absent(loss, writer)
     rows = [
         _loss_step(loss, writer, front),
         Row(Applied(Letter("modified loss"), (THETA,)), (loss.potential,), f"eq:{name}-loss"),
@@ -148,7 +147,7 @@ def _loss_step(loss: ModifiedLoss, writer: Writer, front: Formula) -> Row:
 def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:
     """``theta' = G_0 + h G_1 + ...``, and whether it is a gradient flow."""
     if not isinstance(found, ModifiedEquation):
-        return absent(found, name, writer)
+        return absent(found, writer)
     values = found.coefficients
     rows = [
         Row(Applied(Indexed(Letter("G"), Number(j)), (THETA,)), (value,), f"eq:{name}-G{j}")
@@ -179,16 +178,14 @@ def straight(account: Account, writer: Writer) -> Values:
         "display": writer.display(found),
         "lead": writer.sentence(section.lead),
         "notes": " ".join(writer.sentence(note) for note in notes(account, tells_missing=False)),
-        "finite": ""
-        if line is None or not isinstance(line.update, Missing)
-        else reason(line.update, name, writer),
+        "finite": "" if line is None or not isinstance(line.update, Missing) else reason(line.update, writer),
     }
 
 
 def start(found: StartShift | Missing | None, name: str, writer: Writer) -> Values:
     """The shifts ``d_j``; none where no gain depends on the step and the order is 1."""
     if not isinstance(found, StartShift):
-        return absent(found, name, writer)
+        return absent(found, writer)
     if not found.is_shifted:
         return {"reason": "", "shifted": False}
     shifts = found.shifts

@@ -133,12 +133,14 @@ class Assumption:
 
     ``is_checked``: it was found to hold, at all parameters in their ranges.  ``is_departure``: it says what the theory
     puts in the place of a function of the optimizer.  ``aside`` is for who derives, and no part of the mathematics.
+    ``pole``: where this is 0 a closed form has no value; who does not write that form does not need the assumption.
     """
 
     sentence: Sentence
     aside: Sentence = Sentence()
     is_checked: bool = False
     is_departure: bool = False
+    pole: Expr | None = None
 
     def __str__(self) -> str:
         return f"{self.sentence} ({self.aside})" if self.aside else str(self.sentence)

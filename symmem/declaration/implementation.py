@@ -30,7 +30,7 @@ Argument: TypeAlias = Any
 Option = bool | int | str
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
 _KEYS = ("name", "arguments", "options", "lr_factor", "departures", "idle_steps", "square", "none", "group")
-SQUARE = "for a matrix that is not square the program has a further factor, which is left to lr"
+SQUARE = "for a matrix that is not square the program has a further factor, which is left to `lr`"
 MOST_IDLE = 100
 
 

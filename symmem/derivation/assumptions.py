@@ -75,6 +75,7 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
                 yield Assumption(
                     Sentence.of(pole, " is not 0"),
                     Sentence.of("where it is, derive again with those values set"),
+                    pole=pole,
                 )
 
 

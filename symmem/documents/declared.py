@@ -28,7 +28,7 @@ def declaration_lines(optimizer: Optimizer, writer: TextWriter) -> list[str]:
         lines += writer.prose(note, "      ", "        ")
     lines += _legend(optimizer, writer)
     for sentence in program_sentences(optimizer):
-        lines += wrapped(writer.style.plain(sentence), writer.style.width, "    ", "      ")
+        lines += writer.prose(sentence, "    ", "      ")
     return lines
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from sympy import Add, Expr, Mul, Pow, Sum, Symbol
 
 from symmem.algebra.atoms import AGO, STEP
+from symmem.algebra.results import Part
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.escaping import typeset
-from symmem.documents.program_named import program_sentences
+from symmem.documents.program_named import Code, program_sentences
 from symmem.documents.scheduled import front, rate
 from symmem.documents.update import remembered
 from symmem.notation.formula import Atom, Formula, Number
@@ -82,11 +83,18 @@ def functions(optimizer: Optimizer) -> list[dict[str, str]]:
     return [{"symbol": f.latex, "kind": kinds[f.potential is not None]} for f in optimizer.functions]
 
 
-def remarks(optimizer: Optimizer) -> list[str]:
+def remarks(optimizer: Optimizer, writer: Writer) -> list[str]:
     """Which program this is, and where it departs from it; nothing where none is named."""
     named = optimizer.implementation
     sentences = program_sentences(optimizer) if named is not None and named.is_named else ()
-    return [" ".join(map(_breakable, sentence.split())) for sentence in sentences]
+    return ["".join(_program(part, writer) for part in sentence) for sentence in sentences]
+
+
+def _program(part: Part | Formula, writer: Writer) -> str:
+    """Words of a program in its type."""
+    if isinstance(part, Code):
+        return rf"\texttt{{{' '.join(map(_breakable, part.split(' ')))}}}"
+    return writer.sentence((part,))
 
 
 def inside_roots(optimizer: Optimizer) -> list[str]:

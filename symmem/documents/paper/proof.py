@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sympy import Expr
+
 from symmem.algebra.atoms import LR, PAST, STEP
-from symmem.derivation.steps import Steps
+from symmem.derivation.steps import History, Steps
 from symmem.documents.paper.blocks import MOST_LINES
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
@@ -58,7 +60,16 @@ def _histories(held: Steps, writer: Writer, scheduled: bool) -> str:
     rows = []
     for number, history in enumerate(held.histories, start=1):
         forms = (double_sum(history, writer, scheduled), single_sum(history, writer, scheduled))
-        closed = Row(history_letter(number), (history.value,))
-        readable = len(writer.lines(closed, history.value, writer.width - 4)) <= MOST_LINES
-        rows.append(Row(history_letter(number), (*forms, history.value) if readable else forms))
+        closed = (history.value,) if _is_readable(history, writer) else ()
+        rows.append(Row(history_letter(number), (*forms, *closed)))
     return writer.display(rows)
+
+
+def _is_readable(history: History, writer: Writer) -> bool:
+    row = Row(Letter("S"), (history.value,))
+    return len(writer.lines(row, history.value, writer.width - 4)) <= MOST_LINES
+
+
+def written_in_closed_form(held: Steps, writer: Writer) -> tuple[Expr, ...]:
+    """The sums over the history whose closed forms stand in the proof."""
+    return tuple(history.value for history in held.histories if _is_readable(history, writer))

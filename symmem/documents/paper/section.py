@@ -5,7 +5,10 @@ Every formula is the engine's and is written by :mod:`.displays`; the words stan
 
 from __future__ import annotations
 
+from sympy import Expr, Pow
+
 from symmem import __version__
+from symmem.algebra.results import Assumption
 from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
@@ -25,11 +28,12 @@ from symmem.documents.paper.example import (
 from symmem.documents.paper.general import finite_order
 from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.gradient_map import gradient_map
+from symmem.documents.paper.histories import naming_histories
 from symmem.documents.paper.layout import Layout, Share
 from symmem.documents.paper.lemma import Short, lemma, shortened
 from symmem.documents.paper.macros import FILE, SHORTHANDS
 from symmem.documents.paper.noise import noise
-from symmem.documents.paper.proof import proof
+from symmem.documents.paper.proof import proof, written_in_closed_form
 from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.scheduled import settled_front
 from symmem.documents.update import notes, reads_others
@@ -72,14 +76,14 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         "functions": functions(optimizer),
         "glossary": glossary(account),
         "inside_roots": inside_roots(optimizer),
-        "program": remarks(optimizer),
+        "program": remarks(optimizer, writer),
         "table": table(optimizer, writer),
         "update": update(optimizer, writer),
         "notes": [consequences.capital(writer.sentence(note)) for note in notes(optimizer)],
         "is_cascade": reads_others(optimizer),
         "has_delays": any(variable.delay for variable in optimizer.momentum),
         "scheduled": optimizer.schedule is not None,
-        **_rests_on(account, writer),
+        **_rests_on(account, writer, _written(account, writer, short)),
         "conditions": conditions(optimizer, account.lemma.histories, writer, warned=_is_warned(account)),
         **lemma(short, optimizer, writer),
         "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
@@ -88,9 +92,28 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
     }
 
 
-def _rests_on(account: Account, writer: Writer) -> dict[str, object]:
-    """Assumptions that are assumptions; what was checked; what the theory replaces; what is not known."""
-    assumed = [each for each in account.assumptions if not each.is_departure and not each.is_checked]
+def _written(account: Account, writer: Writer, short: Short) -> tuple[Expr, ...]:
+    """The closed forms of step n that the section writes, in its lemma and in the proof."""
+    assert account.lemma is not None
+    blocks = (block.template for block in short.blocks)
+    closed = written_in_closed_form(account.lemma.steps, naming_histories(account.lemma.steps, writer))
+    return (short.F, *short.corrections, *blocks, *closed)
+
+
+def _is_used(assumption: Assumption, written: tuple[Expr, ...]) -> bool:
+    """Whether the section divides by what it says is not 0."""
+    below = {part.base for formula in written for part in formula.atoms(Pow) if part.exp.is_negative}
+    below |= set(written)  # a block may be the denominator itself
+    return assumption.pole is None or not below.isdisjoint((assumption.pole, -assumption.pole))
+
+
+def _rests_on(account: Account, writer: Writer, written: tuple[Expr, ...]) -> dict[str, object]:
+    """Assumptions that are assumptions, and used; what was checked; what the theory replaces; what is not known."""
+    assumed = [
+        each
+        for each in account.assumptions
+        if not each.is_departure and not each.is_checked and _is_used(each, written)
+    ]
     return {
         "assumptions": [writer.sentence(each.sentence.parts) for each in assumed],
         "departures": [

@@ -1,0 +1,55 @@
+"""The words of a paper: assumptions that are used, reasons without a name, statements with their proofs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from printed import told
+from truth import load
+
+import symmem
+from symmem.algebra.results import Missing
+from symmem.documents.columns import Style
+from symmem.documents.paper.section import paper_section
+from symmem.documents.terminal import terminal_text
+
+
+def test_an_assumption_on_decays_stands_where_a_formula_divides_by_their_difference() -> None:
+    """AggMo is written by its sums, which have no pole at equal decays; the closed form of the small one has."""
+    assert any(each.pole is not None for each in told(load("aggmo")).assumptions)
+    assert "is not 0" not in paper_section(told(load("aggmo")))
+    two = symmem.Optimizer(
+        name="two",
+        phi="m1 + m2",
+        momentum=[{"g": "grad", "beta": "p", "b": "1"}, {"g": "theta", "beta": "q", "b": "1"}],
+        parameters={"p": {"default": 0.5, "range": "[0, 1)"}, "q": {"default": 0.25, "range": "[0, 1)"}},
+    )
+    poles = [each.pole for each in told(two).assumptions if each.pole is not None]
+    section = paper_section(told(two))
+    assert poles
+    assert ("is not 0" in section) == bool(re.search(r"frac\{.*\}\{.*[pq] - [pq].*\}", section))
+
+
+def test_no_reason_names_its_optimizer_again(tmp_path: Path) -> None:
+    """An error says whose it is; a section of a paper is about one."""
+    (tmp_path / "odd.toml").write_text(
+        "name = 'odd'\nphi = 'm1'\n[[momentum]]\ng = 'grad'\nbeta = '1/2'\nb = 'n + 1'\n", encoding="utf-8"
+    )
+    account = told(load(str(tmp_path / "odd.toml")))
+    assert isinstance(account.limit, Missing)
+    assert str(account.limit).startswith("odd: ")
+    assert "odd: " not in paper_section(account).replace("% odd: ", "")
+    assert "odd: " not in terminal_text(account, Style())
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "is_proved"), [("heavyball", 1, True), ("adamw", 1, True), ("heavyball", 2, False)]
+)
+def test_the_start_has_a_proof_or_is_a_remark(name: str, order: int, is_proved: bool) -> None:
+    section = paper_section(told(load(name), order))
+    kind = "corollary" if is_proved else "remark"
+    _, _, behind = section.partition(rf"\begin{{{kind}}}[The start]")
+    assert behind
+    assert behind.partition(rf"\end{{{kind}}}")[2].lstrip().startswith(r"\begin{proof}") == is_proved

@@ -19,6 +19,7 @@ from symmem.documents.sections import coefficients_section, iteration_section, s
 from symmem.documents.update import MEMORY, PHI, momenta, notes, remembered, step
 from symmem.documents.verdict_sections import gradient_map_section, loss_section
 from symmem.notation import html
+from symmem.notation.decimals import shown
 from symmem.notation.formula import Atom, Number
 from symmem.notation.latex import latex
 from symmem.notation.statement import Indexed, Iterate, Letter, N, difference
@@ -40,8 +41,8 @@ def account_html(account: Account) -> str:
         gradient_map_section(account),
         *stated_sections(account),
     )
-    shown = [_section(part, spelling) for part in parts if part is not None]
-    return html.page(str(account.optimizer.title), f"to the power {account.order} of h", shown)
+    told = [_section(part, spelling) for part in parts if part is not None]
+    return html.page(str(account.optimizer.title), f"to the power {account.order} of h", told)
 
 
 def account_latex(account: Account) -> str:
@@ -50,7 +51,7 @@ def account_latex(account: Account) -> str:
     values = account.limit.coefficients if isinstance(account.limit, Limit) else ()
     labels = (spelling.latex(Indexed(Letter("F"), Number(j))) for j in range(len(values)))
     return _aligned(
-        [f"{label} &= {spelling.latex(value)}" for label, value in zip(labels, values, strict=True)]
+        [f"{label} &= {spelling.latex(shown(value))}" for label, value in zip(labels, values, strict=True)]
     )
 
 
@@ -65,7 +66,7 @@ def expression_latex(expression: Expr) -> str:
         return str(expression._repr_latex_())
     given = sorted(symbol.name for symbol in expression.free_symbols - {GRAD, THETA, LOSS, LR})
     names = {name: LETTERS.get(name) or latex_of_name(name) for name in given}
-    return rf"$\displaystyle {latex(expression, names=names)}$"
+    return rf"$\displaystyle {latex(shown(expression), names=names)}$"
 
 
 def optimizer_html(optimizer: Optimizer) -> str:
@@ -76,12 +77,12 @@ def optimizer_html(optimizer: Optimizer) -> str:
         return [html.Mathematics(spelling.latex(written))]
 
     rows = [
-        [cell(name), cell(variable.g), cell(remembered(variable)), cell(variable.b)]
+        [cell(name), cell(shown(variable.g)), cell(remembered(variable)), cell(shown(variable.b))]
         for name, variable in zip(momenta(optimizer), optimizer.momentum, strict=True)
     ]
     update = step(optimizer)
     scheduled = [] if optimizer.schedule is None else [(rate(N), optimizer.schedule)]
-    equations = [(update.left, update.right), *scheduled, (PHI, optimizer.phi)]
+    equations = [(update.left, update.right), *scheduled, (PHI, shown(optimizer.phi))]
     written = [(spelling.latex(left), spelling.latex(right)) for left, right in equations]
     heads = [MEMORY, Letter("g"), Letter("beta"), Letter("b")]
     parts = [html.display(written), html.table([cell(head) for head in heads], rows)]
@@ -92,7 +93,7 @@ def optimizer_html(optimizer: Optimizer) -> str:
 def optimizer_latex(optimizer: Optimizer) -> str:
     """Phi and the momentum variables."""
     spelling = LatexSpelling.of(optimizer)
-    lines = [rf"{spelling.latex(PHI)} &= {spelling.latex(optimizer.phi)}"]
+    lines = [rf"{spelling.latex(PHI)} &= {spelling.latex(shown(optimizer.phi))}"]
     if optimizer.schedule is not None:
         lines.insert(0, rf"{spelling.latex(rate(N))} &= {spelling.latex(optimizer.schedule)}")
     for name, m in zip(momenta(optimizer), optimizer.momentum, strict=True):

@@ -529,7 +529,8 @@ def test_interval_text_and_order() -> None:
         ("weight_decay", r"\mathrm{weight\_decay}"),
         ("eps", r"\mathrm{eps}"),
         ("a", "a"),
-        ("a1", r"\mathrm{a1}"),
+        ("a1", "a_1"),
+        ("b12", "b_{12}"),
     ],
 )
 def test_latex_of_a_name(name: str, latex: str) -> None:

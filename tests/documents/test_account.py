@@ -31,6 +31,7 @@ from symmem.documents.sections import sections
 from symmem.documents.straight_line import rows
 from symmem.documents.terminal import terminal_text
 from symmem.errors import DerivationError
+from symmem.notation.decimals import shown as readable
 from symmem.notation.latex import latex
 
 UNSETTLED = symmem.Optimizer(
@@ -255,7 +256,7 @@ def test_the_fragment_spells_what_the_account_holds(name: str) -> None:
     account = account_of(symmem.derive(name))
     optimizer, shown = account.optimizer, notebook.account_latex(account)
     for value in account.limit.coefficients:
-        assert latex(value, names=optimizer.symbols, functions=optimizer.function_symbols) in shown
+        assert latex(readable(value), names=optimizer.symbols, functions=optimizer.function_symbols) in shown
 
 
 def test_the_letter_of_the_straight_line_is_that_of_a_vector() -> None:

@@ -13,6 +13,7 @@ from truth import FIRST, load
 
 import symmem
 from symmem.documents.notebook import expression_latex
+from symmem.notation.decimals import shown as readable
 from symmem.notation.latex import latex
 
 
@@ -31,7 +32,7 @@ def test_records_show_their_formulas(name: str) -> None:
         assert shown.endswith("$$")
         assert shown.count("{") == shown.count("}")
         for expression in expressions:
-            assert latex(expression, names=optimizer.symbols, functions=functions) in shown
+            assert latex(readable(expression), names=optimizer.symbols, functions=functions) in shown
 
 
 @pytest.mark.parametrize("name", FIRST)
@@ -54,7 +55,10 @@ def test_html_holds_the_formulas_and_is_well_formed(name: str) -> None:
             assert page.count(f"<{tag}>") == page.count(f"</{tag}>")
         shown = html.unescape(page)
         for expression in expressions:
-            assert latex(expression, names=optimizer.symbols, functions=optimizer.function_symbols) in shown
+            assert (
+                latex(readable(expression), names=optimizer.symbols, functions=optimizer.function_symbols)
+                in shown
+            )
     if derivation.obstruction is not None:
         assert str(derivation.obstruction.reason) in html.unescape(derivation._repr_html_())
 
@@ -91,5 +95,5 @@ def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert results[1]["text/latex"] == symmem.derive(adamw)._repr_latex_()
     correction = symmem.derive(adamw).limit.M
     assert results[2]["text/plain"] == str(correction)
-    assert results[2]["text/latex"] == rf"$\displaystyle {latex(correction, names=adamw.symbols)}$"
+    assert results[2]["text/latex"] == rf"$\displaystyle {latex(readable(correction), names=adamw.symbols)}$"
     assert "D2L" in results[4]["text/plain"]

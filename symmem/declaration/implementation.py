@@ -38,7 +38,8 @@ MOST_IDLE = 100
 class Implementation:
     """A class or a function of a library, by its dotted ``name``, and how it is called.
 
-    ``arguments``: keyword -> expression(s) in the declared parameters; ``options``: keyword -> a value as it stands.
+    ``arguments``: keyword -> expression(s) in the declared parameters and, for a program that takes a step size beside
+    its learning rate (AdaBound), in ``lr``; ``options``: keyword -> a value as it stands.
     ``departures`` say in words where the declaration differs; ``idle_steps`` is how many first steps the
     implementation makes without moving, so that its step ``n + idle_steps`` is the declaration's step n.  ``square``:
     the two are the same for square matrices alone, and differ by a constant factor for others.  The program's learning
@@ -182,7 +183,8 @@ def _check_names(found: Implementation, parameters: frozenset[str]) -> None:
         calls = sorted({call.func.__name__ for part in parts for call in part.atoms(AppliedUndef)})
         if calls:
             raise DeclarationError(f"{key}: the function {quote(calls[0])} is not known here")
+        known = parameters if key == "lr_factor" else parameters | {"lr"}
         for name in sorted({str(symbol) for part in parts for symbol in part.free_symbols}):
-            if name not in parameters:
+            if name not in known:
                 listed = ", ".join(sorted(parameters)) or "none"
                 raise DeclarationError(f"{key}: {quote(name)} is not a parameter; known are {listed}")

@@ -64,7 +64,7 @@ def agreement(
 ) -> Agreement:
     """The declaration against the program over these steps, with the declared defaults where no value is given."""
     literal = Literal(optimizer, values or {}, problem.loss, functions or {}, problem.shapes)
-    arguments = constructor_arguments(implementation, literal.numbers)
+    arguments = constructor_arguments(implementation, {**literal.numbers, "lr": lr})
     idle = implementation.idle_steps
     with mpmath.workdps(DIGITS):
         factor = evaluate(implementation.lr_factor, literal.numbers, {}, digits=DIGITS)
@@ -89,7 +89,7 @@ def agreement(
 
 
 def constructor_arguments(implementation: Implementation, values: Mapping[str, Number]) -> dict[str, object]:
-    """The keywords of the program with numbers in the place of the parameters."""
+    """The keywords of the program with numbers in the place of the parameters, and of ``lr``."""
 
     def number(expression: Expr) -> object:
         if isinstance(expression, Integer):

@@ -51,7 +51,8 @@ def value_of(expression: AppliedUndef, parts: Sequence[Any], layouts: Layouts) -
     if function not in MATRICES:
         return None
     count = 2 if function == "matmul" else 1 + order
-    labels, shapes = parts[count:], [layout or base for layout in known[:count]]
+    # A number in the place of a matrix is a constant momentum variable: it has the shape of theta.
+    labels, shapes = parts[count:], [layout or layouts.get("theta") or base for layout in known[:count]]
     vectors = [spread(part, _size(shape)) for part, shape in zip(parts, shapes, strict=False)]
     if order == 0:
         return of_matrices(function, vectors, shapes, labels)
@@ -73,6 +74,8 @@ def layout_of(expression: Expr, layouts: Layouts) -> Layout | None:
     if name in (*SUMS, "total"):
         return None
     known = [layout_of(part, layouts) for part in expression.args]
+    if name in ("transpose", "matmul"):  # of a number too: it stands for a tensor with the shape of theta
+        known = [layout or layouts.get("theta") for layout in known]
     found = [layout for layout in known if layout is not None]
     if name == "transpose":
         return tuple(_matrix(shape)[::-1] for shape in found[0])

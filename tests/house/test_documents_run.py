@@ -24,8 +24,10 @@ from symmem.training.runtime.fused import Fused
 README, ARCHITECTURE, CONTRIBUTING, CHANGELOG = (
     Document(f"{name}.md") for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")
 )
-MATHEMATICS, CODE = Document("docs/mathematics.md"), Document("docs/code.md")
-DOCUMENTS = (README, ARCHITECTURE, CONTRIBUTING, CHANGELOG, MATHEMATICS, CODE)
+MATHEMATICS, CODE, OPTIMIZERS = (
+    Document(f"docs/{name}.md") for name in ("mathematics", "code", "optimizers")
+)
+DOCUMENTS = (README, ARCHITECTURE, CONTRIBUTING, CHANGELOG, MATHEMATICS, CODE, OPTIMIZERS)
 SHELL = {". .venv/bin/activate", "pip install .", "pip install '.[torch]'"}
 """Commands that are no example of ours: the tests of the wheel and of a fresh machine run them."""
 TOOLS = {"build": "cc", "--pdf": "pdflatex", "--certify": "coqc"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
+import optax
 import pytest
 import pytorch_optimizer
 import torch
-from pytorch_optimizer.optimizer.muon import adamuon
+from pytorch_optimizer.optimizer.muon import adamuon, base
 from truth import EVERY, load
 
 from symmem.declaration.optimizer import Optimizer
@@ -24,6 +25,7 @@ LOOSER = {
     "muon-torch": 5e-3,  # the same
     "nadam-torch": 1e-9,  # PyTorch keeps the product of the decays in float32
     "nadamw-torch": 1e-9,  # the same
+    "normuon": 5e-3,  # as adamuon
     "qhadam": 1e-7,  # pytorch_optimizer keeps the sums of the weights in float32
 }
 """Where a library computes in lower precision than float64, what it reaches, and why."""
@@ -123,12 +125,13 @@ def test_a_program_gets_the_rate_of_every_step(path: str) -> None:
         assert moves == pytest.approx([rate * g for g in ground.gradient(here)], rel=1e-10)
 
 
-@pytest.mark.parametrize("name", ["muon-torch", "moonlight", "adamuon"])
+@pytest.mark.parametrize("name", ["muon-torch", "moonlight", "adamuon", "normuon"])
 def test_programs_that_round_to_bfloat16_agree_in_float64(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same programs, their Newton-Schulz iteration kept in float64: what was apart is rounding."""
     wide = partial(adamuon.zero_power_via_newton_schulz_5, dtype=torch.float64)
     monkeypatch.setattr(torch.Tensor, "bfloat16", torch.Tensor.double)
     monkeypatch.setattr(adamuon, "zero_power_via_newton_schulz_5", wide)
+    monkeypatch.setattr(base, "zero_power_via_newton_schulz_5", wide)
     optimizer = load(name)
     ground = problem(optimizer.implementation.square)
     found = agreement(optimizer, optimizer.implementation, ground, felt_values(optimizer))
@@ -145,6 +148,23 @@ class EntrywiseAdaShift(pytorch_optimizer.AdaShift):
 def test_adashift_is_the_program_but_for_its_departure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pytorch_optimizer, "AdaShift", EntrywiseAdaShift)
     found = run("adashift", felt=True)
+    assert found.holds, found
+
+
+def test_adafactor_is_the_program_but_for_its_departure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """optax's factored moments under a decay beta (1 - beta^n)/(1 - beta^(n + 1)): a debiased average, written out."""
+    beta = float(felt_values(load("adafactor"))["beta2"])
+
+    def constant(learning_rate: float, eps: float, **_: object) -> optax.GradientTransformation:
+        scaled = optax.scale_by_factored_rms(
+            epsilon=eps,
+            min_dim_size_to_factor=1,
+            decay_rate_fn=lambda step, _: beta * (1 - beta**step) / (1 - beta ** (step + 1)),
+        )
+        return optax.chain(scaled, optax.scale(-learning_rate))
+
+    monkeypatch.setattr(optax, "adafactor", constant)
+    found = run("adafactor", felt=True)
     assert found.holds, found
 
 

@@ -1,13 +1,13 @@
 """Minima and maxima of a step and numbers: from some step on they are gone.
 
-    Min(1, r) is 1 from r = 1 on,    Max(0, Min(1, r - 2)) is 1 from r = 3 on,    Max(0, r - 1) is r - 1 from r = 1 on
+    Min(1, r) is 1 from r = 1 on,    Max(0, Min(1, r - 2)) is 1 from r = 3 on,    Max(0, 1 - r) is 0 from r = 1 on
 
 Delays bring them: before the start they look at the first value, or at nothing.
 """
 
 from __future__ import annotations
 
-from sympy import Expr, Max, Min, S, Symbol
+from sympy import Expr, Max, Min, Symbol
 
 
 def late_form(expression: Expr, r: Symbol) -> tuple[Expr, int] | None:
@@ -25,14 +25,25 @@ def late_form(expression: Expr, r: Symbol) -> tuple[Expr, int] | None:
         steps = max(steps, found[1])
     if not isinstance(expression, (Min, Max)):
         return expression.func(*parts), steps
-    fixed = [part for part in parts if part.is_Integer]
-    growing = [part for part in parts if (part - r).is_Integer]
-    if len(fixed) + len(growing) < len(parts):
+    lines = [_line(part, r) for part in parts]
+    if None in lines:
         return None
-    if not growing:
-        return expression.func(*fixed), steps
-    # A number against r + c: from r = number - c on the number is the smaller one.
-    number = expression.func(*fixed) if fixed else S.Zero
-    crossing = max((int(number - part + r) for part in growing), default=0) if fixed else 0
-    kept = number if isinstance(expression, Min) and fixed else expression.func(*growing)
-    return kept, max(steps, crossing, 0)
+    kept, crossing = _last_kept([line for line in lines if line is not None], isinstance(expression, Min))
+    return kept[0] * r + kept[1], max(steps, crossing)
+
+
+def _line(part: Expr, r: Symbol) -> tuple[int, int] | None:
+    """Slope and height of ``c``, ``r + c`` or ``c - r`` with an integer c."""
+    for slope in (0, 1, -1):
+        height = part - slope * r
+        if height.is_Integer:
+            return slope, int(height)
+    return None
+
+
+def _last_kept(lines: list[tuple[int, int]], is_least: bool) -> tuple[tuple[int, int], int]:
+    """The line that is the least, or the greatest, in the end, and the step from which on it is."""
+    kept = min(lines) if is_least else max(lines)
+    # a r + b against c r + d: they cross at r = (b - d)/(c - a), and slopes differ by 1 or 2.
+    crossings = [-((other[1] - kept[1]) // (other[0] - kept[0])) for other in lines if other[0] != kept[0]]
+    return kept, max(crossings, default=0)

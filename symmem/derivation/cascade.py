@@ -122,9 +122,15 @@ class _Past:
         kernel = channel.kernel
         if step == STEP:
             return kernel.remembered.scale(STEP) * self._sum(kernel.remembered.shape)
-        update = self._update.xreplace({STEP: PAST})
-        earlier = Sum(kernel.tail(step, PAST) * update, (PAST, 0, step - 1))
-        return kernel.gain(step) * self._way(step) + earlier
+        update, gain = self._update.xreplace({STEP: PAST}), kernel.gain(step)
+        *spans, (tail, since, last) = kernel.spans(step, PAST)
+        if (tail, last) != (
+            gain,
+            step - 1,
+        ):  # else the way goes on: a delay has seen nothing of the last steps
+            spans, since = [*spans, (tail, since, last)], step
+        sums = (Sum(part * update, (PAST, first, end)) for part, first, end in spans if part != 0)
+        return Add(gain * self._way(since), *sums)
 
     def _sum(self, shape: Kernel) -> Expr:
         """``sum_{s<n} tail(n, s) rate(s) F^(s)``."""

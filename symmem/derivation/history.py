@@ -7,7 +7,7 @@ for the shape c of a kernel: its weights without the factor in front.
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Mul, S, Sum, Symbol
+from sympy import Add, Expr, Max, Min, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
 from symmem.algebra.passes import collect, distribute
@@ -46,7 +46,12 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars, part: Expr | N
             whole_sum = shape.power_moment(STEP, 1) if part is None else sum_scalar(part, scalars)
             closed.append(scalars.tidy(scalar * whole_sum) * vector)
     if open_:
-        closed.append(Sum(Mul(factor, Add(*open_)), (PAST, 0, STEP - 1)))
+        # A delay has seen some past steps alone: a shorter sum, without a factor that is 0 or 1.
+        whole_past = part is not None or not factor.has(Min, Max)
+        spans = ((factor, S.Zero, STEP - 1),) if whole_past else shape.spans(STEP, PAST)
+        closed += [
+            Sum(Mul(tail, Add(*open_)), (PAST, first, last)) for tail, first, last in spans if tail != 0
+        ]
     return collect(Add(*closed), scalars)
 
 

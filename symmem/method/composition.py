@@ -129,6 +129,15 @@ class Composition(Kernel):
         later = (added(seen * tail, r, PAST + 1, STEP, values) for tail in self.inner.tails(r, PAST))
         return (*later, added(seen * self.inner.gain(r), r, Integer(0), PAST, values))
 
+    def spans(self, n: Expr, s: Expr) -> tuple[tuple[Expr, Expr, Expr], ...]:
+        """Up to the step at which a delay looks the inner tail, from there on the whole inner gain."""
+        at = self.outer.looks_at(n)
+        if at is None:
+            return super().spans(n, s)
+        gain = self.outer.gain(n)
+        earlier = [(gain * tail, first, last) for tail, first, last in self.inner.spans(at, s)]
+        return (*earlier, (gain * self.inner.gain(at), at, n - 1))
+
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{r=0..n} c1(n, n-r) sum_l C(j, l) (n-r)^(j-l) moment2_l(r)``."""
         at = self.outer.looks_at(n)

@@ -54,9 +54,11 @@ class Delay(Scaled):
 
     def tail(self, n: Expr, s: Expr) -> Expr:
         """1 for the last d steps; an empty start has seen nothing before n = d."""
-        inside = reached(s - n + self.steps)
-        started = reached(n - self.steps) if self.starts_empty else S.One
-        return self.scale(n) * inside * started
+        return reached(s - n + self.steps) * self.gain(n)
+
+    def spans(self, n: Expr, s: Expr) -> tuple[tuple[Expr, Expr, Expr], ...]:  # noqa: ARG002
+        """The last d steps, or as many as there are."""
+        return ((self.gain(n), Max(n - self.steps, 0), n - 1),)
 
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``factor(n) min(d, n)^j``; 0 before an empty start has passed."""

@@ -108,6 +108,10 @@ class Kernel(ABC):
         """Parts that add up to the tail, each a sum of one kind, for those who take sums apart."""
         return (self.tail(n, s),)
 
+    def spans(self, n: Expr, s: Expr) -> tuple[tuple[Expr, Expr, Expr], ...]:
+        """Parts of the tail over ``s = 0..n-1``, each with the first and the last s of its own: beyond them it is 0."""
+        return ((self.tail(n, s), S.Zero, n - 1),)
+
     @abstractmethod
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_{k=0..n} k^j c(n, k)``; ``0^0 = 1``."""

@@ -80,6 +80,14 @@ class Mixture(Kernel):
         """``sum_i tail_i(n, s)``."""
         return Add(*(part.tail(n, s) for part in self.parts))
 
+    def spans(self, n: Expr, s: Expr) -> tuple[tuple[Expr, Expr, Expr], ...]:
+        """Those of the parts; what has the same first and last step is added up."""
+        found: dict[tuple[Expr, Expr], Expr] = {}
+        for part in self.parts:
+            for tail, *ends in part.spans(n, s):
+                found[ends[0], ends[1]] = found.get((ends[0], ends[1]), S.Zero) + tail
+        return tuple((tail, first, last) for (first, last), tail in found.items())
+
     def power_moment(self, n: Expr, j: int) -> Expr:
         """``sum_i`` of the moments of the parts."""
         return Add(*(part.power_moment(n, j) for part in self.parts))

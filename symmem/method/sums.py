@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from sympy import Add, Expr, Integer, Max, Min, Sum, Symbol, nan, oo, zoo
+from sympy import Add, Dummy, Expr, Integer, Max, Min, Sum, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.exponential import exponential_field
@@ -48,11 +48,12 @@ def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
     """``sum_{r=first..last}``, closed; None where it does not close."""
     if not summand.has(Min, Max):
         return _closed_in_field(summand, r, first, last)
-    late = late_form(summand, r)
-    if late is None or first != 0:
+    late = late_form(_counted(summand, r, first), r)
+    if late is None:
         return None
-    settled, steps = late
-    if all(summand.xreplace({r: Integer(step)}) == 0 for step in range(steps)):
+    settled, steps = late[0].xreplace({r: r - first}), late[1]
+    places = [{r: first + step} for step in range(steps)]
+    if first == 0 and all(summand.xreplace(place) == 0 for place in places):
         return _begun_late(settled, r, last, steps)
     if steps > MOST_EARLY_STEPS:
         return None
@@ -60,13 +61,23 @@ def _closed(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr | None:
     if whole is None:
         return None
     parts = [whole]
-    for step in range(steps):
-        early = (summand - settled).xreplace({r: Integer(step)})
+    for step, place in enumerate(places):
+        early = _counted(summand, r, first).xreplace({r: Integer(step)}) - settled.xreplace(place)
         if early.has(nan, zoo, oo):
             return None  # the late form has a pole where it does not hold
-        # n >= 0: the first step is always there.
-        parts.append(early if step == 0 else early * reached(last - step))
+        # n >= 0, and n > s: the first step is always there.
+        parts.append(early if step == 0 else early * reached(last - first - step))
     return Add(*parts)
+
+
+def _counted(summand: Expr, r: Symbol, first: Expr) -> Expr:
+    """The summand with r counted from the first step, with the minima and maxima that ``r >= 0`` and ``s >= 0`` settle.
+
+    With ``s + 1 + r`` for r: ``Max(0, r - 1)`` is ``s + r``, and ``Min(s, r - 1)`` is s.
+    """
+    names = {r: Dummy(integer=True, nonnegative=True), PAST: Dummy(integer=True, nonnegative=True)}
+    counted = summand.xreplace({r: r + first}).xreplace(names)
+    return counted.xreplace({known: name for name, known in names.items()})
 
 
 def _begun_late(settled: Expr, r: Symbol, last: Expr, steps: int) -> Expr | None:

@@ -10,10 +10,11 @@ import mpmath
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from sympy import Expr, Integer, Rational, S, Symbol, cancel, exp, sqrt, symbols
+from sympy import Expr, Integer, Max, Min, Rational, S, Symbol, cancel, exp, sqrt, symbols
 
 from symmem.algebra.exponential import ExponentialField, exponential_field, linear_exponent
 from symmem.algebra.factored import write
+from symmem.algebra.late_form import late_form
 from symmem.algebra.rational import Quotient
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
@@ -371,3 +372,31 @@ def test_a_base_that_is_a_generator_itself_can_be_summed(base: Expr) -> None:
     )
     power = base.xreplace({beta: Rational(4, 9), q: Rational(1, 3), eps: Integer(2)})
     assert abs(mpmath.mpf((value - 1 - power - power**2).evalf(30))) < 1e-25
+
+
+R = Symbol("r")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        Max(0, Min(1, 3 - R)),
+        Min(2, Max(R - 4, 1 - R)),
+        Max(Min(R, 5 - R), -2),
+        Min(Max(2 - R, 1), R + 1, 7 - R),
+        Max(0, R - 2) ** 2 + Min(3, R),
+    ],
+    ids=str,
+)
+def test_minima_and_maxima_are_gone_from_their_step_on(expression: Expr) -> None:
+    found = late_form(expression, R)
+    assert found is not None
+    settled, step = found
+    assert not settled.has(Min, Max)
+    for r in range(step, step + 12):
+        assert settled.xreplace({R: Integer(r)}) == expression.xreplace({R: Integer(r)}), r
+
+
+def test_a_minimum_of_two_unknowns_stays() -> None:
+    assert late_form(Min(R, Symbol("k")), R) is None
+    assert late_form(Min(2 * R, 5), R) is None

@@ -24,7 +24,7 @@ from cascades import (
     smoothed_adam,
 )
 from mpmath import mpf
-from sympy import Add, Expr, Rational, Sum, Symbol
+from sympy import Add, Expr, Max, Min, Rational, Sum, Symbol
 from truth import load
 
 import symmem
@@ -419,3 +419,9 @@ def test_a_beta_set_to_zero_has_no_memory() -> None:
 def test_the_sets_are_what_they_say() -> None:
     assert all(method_of(optimizer).is_cascade for optimizer in CASCADES)
     assert all(merged(method_of(optimizer)).is_linear for optimizer in DELAYS)
+
+
+def test_a_delay_inside_an_average_leaves_no_sum() -> None:
+    """ADOPT has a closed M at symbolic n; tests/zoo holds its numbers against brute force."""
+    found = derive(load("adopt")).M
+    assert not found.has(Sum, Min, Max)

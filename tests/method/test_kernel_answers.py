@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from kernel_cases import CORRECTED, KERNELS, P, Q, fraction
 from literal_memory import Memory, weights
-from sympy import Expr, Integer, Rational, S, Sum, Symbol, oo, together
+from sympy import Add, Expr, Integer, Rational, S, Sum, Symbol, oo, together
 
-from symmem.algebra.atoms import AGO, STEP
+from symmem.algebra.atoms import AGO, PAST, STEP
 from symmem.declaration.interval import Interval
 from symmem.method.composition import Composition
 from symmem.method.delay import Delay
@@ -46,6 +46,18 @@ def cut(expression: Expr) -> Expr:
             part.function, *((i, low, FAR if high == oo else high) for i, low, high in part.limits)
         ),
     )
+
+
+def test_the_tail_by_spans(pair: tuple[Kernel, Memory]) -> None:
+    """``tail(n, s)`` is the weight of all that lies before the step from theta_s, in the parts that reach there."""
+    kernel, memory = pair
+    spans = kernel.spans(STEP, PAST)
+    for n in range(6):
+        c = weights(memory, n)
+        for s in range(n):
+            at = {STEP: Integer(n), PAST: Integer(s)}
+            reached = [part for part, *ends in spans if ends[0].xreplace(at) <= s <= ends[1].xreplace(at)]
+            assert fraction(Add(*reached).xreplace(at)) == sum(c[n - s :], Fraction(0)), (n, s)
 
 
 def test_values_by_their_lags_in_the_limit(pair: tuple[Kernel, Memory]) -> None:

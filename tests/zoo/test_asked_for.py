@@ -10,6 +10,7 @@ from markdown import Document
 
 from symmem.declaration.catalogue import names
 from symmem.declaration.left_out import LEFT_OUT, left_out
+from symmem.declaration.loading import load
 from symmem.declaration.toml import read_toml
 from symmem.verification.literal import Literal
 from symmem.verification.problem import matrix_problem
@@ -88,3 +89,17 @@ def test_what_the_page_declares_is_that_optimizer(name: str) -> None:
     theirs = hand_written(name, start, lambda x: np.array(ground.gradient(list(x))), 0.01, 10)
     assert [float(x) for x in ours] == pytest.approx(theirs, abs=1e-12)
     assert np.abs(theirs - start).max() > 1e-2
+
+
+def test_avagrad_is_the_paper_s() -> None:
+    """Its Algorithm 2 as a loop: the program departs from it, so that nothing else runs beside the declaration."""
+    ground, rate = matrix_problem(((2, 3), (3, 2))), 0.01
+    ours = Literal(load("avagrad"), {}, ground.loss, {}, ground.shapes).run(ground.start, rate, 10, 20)[-1]
+    theta = np.array([float(x) for x in ground.start])
+    m = v = 0 * theta
+    for _ in range(10):
+        g = np.array(ground.gradient(list(theta)))
+        m, eta = 0.9 * m + 0.1 * g, 1 / (np.sqrt(v) + 0.1)
+        theta = theta - rate * eta / np.linalg.norm(eta / np.sqrt(len(theta))) * m
+        v = 0.999 * v + 0.001 * g**2
+    assert [float(x) for x in ours] == pytest.approx(theta, abs=1e-13)

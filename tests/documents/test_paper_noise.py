@@ -9,6 +9,7 @@ from mpmath import mpf, workdps
 from sympy import Integer, Rational, Symbol
 
 import symmem
+from symmem.algebra.noise_heads import VARIANCE_ALONG
 from symmem.derivation.mean_over_batches import mean_over_batches
 from symmem.derivation.noise_steps import noise_steps
 from symmem.documents.account import account_of
@@ -86,3 +87,16 @@ def test_many_steps_and_an_epoch_stand_beside_step_n() -> None:
     curved = account_of(symmem.derive("rmsprop"), sampling=Sampling(), parts=PARTS)
     assert (curved.noise.place, curved.settled_noise) == ("limit", None)
     assert "eq:rmsprop-epoch" not in paper_section(curved)
+
+
+def test_a_long_memory_of_squares_is_a_lemma_and_without_noise_it_is_the_full_batch() -> None:
+    """M_long at V = 0 is all that beta2 adds to M: M less M at beta2 = 0."""
+    derivation = symmem.derive("adam")
+    account = account_of(derivation, sampling=Sampling(), parts=PARTS)
+    section = paper_section(account)
+    assert all(f"eq:adam-long-m2-{part}" in section for part in ("update", "lag"))
+    (held,) = account.noise.held
+    still = held.correction.subs(Symbol("variance"), 0).replace(VARIANCE_ALONG, lambda _: Integer(0))
+    whole = derivation.limit.M
+    assert (still - whole + whole.subs(Symbol("beta2"), 0)).expand().simplify() == 0
+    assert held.update.subs(Symbol("variance"), 0) == derivation.limit.F

@@ -11,15 +11,26 @@ from sympy import Expr
 
 from symmem.derivation.epoch import Epoch
 from symmem.derivation.linear_noise import PairCounts
+from symmem.derivation.long_memory import LongMemory
 from symmem.derivation.mean_over_batches import MeanOverBatches
 from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, Numbered
 from symmem.documents.account import Account
-from symmem.documents.noise import END, F_NOISE, LOSS_NOISE, M_NOISE, averages, drawn, stochastic_velocity
+from symmem.documents.noise import (
+    END,
+    F_LONG,
+    F_NOISE,
+    LOSS_NOISE,
+    M_LONG,
+    M_NOISE,
+    averages,
+    drawn,
+    stochastic_velocity,
+)
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.parts import ModifiedEquation
 from symmem.notation.formula import Formula, Number
-from symmem.notation.statement import Applied, Indexed, Letter, Listed, Word
+from symmem.notation.statement import Applied, Indexed, Letter, Listed, Word, times
 
 
 def noise(account: Account, writer: Writer) -> Values:
@@ -46,6 +57,7 @@ def noise(account: Account, writer: Writer) -> Values:
         "steps": _steps(account.noise_steps, writer) if isinstance(account.noise_steps, NoiseSteps) else "",
         "paths": _paths(account.noise_steps, writer) if isinstance(account.noise_steps, NoisePaths) else "",
         "stochastic": _stochastic(account, writer),
+        "held": [_held(each, name, writer) for each in found.held],
     }
 
 
@@ -104,6 +116,19 @@ def _stochastic(account: Account, writer: Writer) -> Values | str:
         "display": writer.display(rows),
         "drifts": found.drift != 0,
     }
+
+
+def _held(found: LongMemory, name: str, writer: Writer) -> Values:
+    """A memory of squares that is long: what it holds, the update with it, what its lag adds, and its change."""
+    key = f"{name}-long-{found.symbol}"
+    along = times(Letter("D"), Applied(Letter("q"), (F_LONG,)))
+    rows = [
+        Row(Letter("q"), (found.mean,)),
+        Row(F_LONG, (found.update,), f"eq:{key}-update"),
+        Row(M_LONG, (found.correction,), f"eq:{key}-lag"),
+        Row(along, (found.change,)),
+    ]
+    return {"key": key, "symbol": writer.sentence((found.symbol,)), "display": writer.display(rows)}
 
 
 def _rows(letter: str, values: Numbered) -> list[Row]:

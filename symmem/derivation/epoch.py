@@ -18,7 +18,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from sympy import Add, Expr, Integer, Max, Min, S, Sum
+from sympy import Add, Basic, Expr, Integer, Max, Min, S, Sum
 
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP
 from symmem.algebra.passes import collect
@@ -54,10 +54,10 @@ class Epoch:
 
 def epoch(method: Method, batches: Expr) -> Epoch:
     """The epoch of a method in normal form; ``batches`` is N, a symbol or a number."""
-    if isinstance(batches, Integer) and int(batches) > MOST_ADDED:
-        closed = _variance(method, BATCHES), _shift(method, BATCHES)
-        return Epoch(*(_placed(each, batches) for each in closed))
-    return Epoch(_variance(method, batches), _shift(method, batches))
+    if not isinstance(batches, Integer):
+        return Epoch(_variance(method, batches), _shift(method, batches))
+    given = BATCHES if int(batches) > MOST_ADDED else batches
+    return Epoch(*(_placed(each, batches) for each in (_variance(method, given), _shift(method, given))))
 
 
 def _placed(closed: Expr | Missing | None, batches: Integer) -> Any:
@@ -99,7 +99,7 @@ def _shift(method: Method, batches: Expr) -> Expr | Missing | None:
     if kernel is None:
         return None
     scalars = method.numbers
-    if isinstance(batches, Integer):
+    if isinstance(batches, Integer) and _is_added(kernel, scalars):
         count = int(batches)
         before = [Add(*(kernel.gain(Integer(s)) for s in range(j))) for j in range(count)]
         total = Add(*(weight * past for weight, past in zip(_numbers(kernel, count), before, strict=True)))
@@ -123,7 +123,7 @@ def _scatter(left: Kernel, right: Kernel, batches: Expr, scalars: Scalars) -> Ex
 
     It closes where memory does not change with the step; a bias correction leaves explicit sums.
     """
-    if isinstance(batches, Integer):
+    if isinstance(batches, Integer) and _is_added(left, scalars) and _is_added(right, scalars):
         one, other = _numbers(left, int(batches)), _numbers(right, int(batches))
         products = Add(*(x * y for x, y in zip(one, other, strict=True)))
         return scalars.tidy((batches * products - Add(*one) * Add(*other)) / (batches - 1))
@@ -133,6 +133,15 @@ def _scatter(left: Kernel, right: Kernel, batches: Expr, scalars: Scalars) -> Ex
     pairs = common_weight(steady, beside) * Eventual(scalars, STEP)
     both = whole_weight(steady) * whole_weight(beside)
     return (pairs + both.times(S.NegativeOne)).written(FEWEST, STEP - 1)
+
+
+def _is_added(kernel: Kernel, scalars: Scalars) -> bool:
+    """Whether the weights of a number of batches are added up: those of a bias correction are kept as short sums.
+
+    Of N batches with a symbol for the decay their denominators have the degree N^2/2.
+    """
+    symbols = frozenset[Basic]().union(*(each.free_symbols for each in kernel.expressions)) - {STEP}
+    return not symbols or steady_weights(kernel, scalars) is not None or _had(kernel) is None
 
 
 def _open_scatter(left: Kernel, right: Kernel, scalars: Scalars) -> Expr | None:

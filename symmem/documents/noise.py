@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from sympy import Expr, Integer
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import total
@@ -41,12 +41,11 @@ from symmem.notation.statement import (
     times,
 )
 
-XI, W, SMALL_V = Atom("xi"), Atom("w"), Atom("v")
+XI, W, SMALL_V = Atom("batch_noise"), Atom("w"), Atom("v")
 F, M = Letter("F"), Letter("M")
 F_NOISE, M_NOISE = Indexed(F, XI), Indexed(M, XI)
 F_LONG, M_LONG = Indexed(F, Word("long")), Indexed(M, Word("long"))
 LOSS_NOISE = Indexed(Letter("modified loss"), XI)
-END = Iterate(Atom("batches"))
 
 
 def noise_sections(account: Account) -> tuple[Section, ...]:
@@ -57,7 +56,7 @@ def noise_sections(account: Account) -> tuple[Section, ...]:
     later = account.settled_noise
     more = [] if later is None else [_settled_section(later)]
     more += [_long_section(each) for each in noise.held]
-    more += [] if noise.epoch is None else [_epoch_section(noise.epoch)]
+    more += [] if noise.epoch is None else [_epoch_section(noise.epoch, end_of_epoch(noise.sampling))]
     if account.stochastic is not None and isinstance(account.modified_equation, ModifiedEquation):
         more.append(_stochastic_section(account.stochastic, len(account.modified_equation.coefficients)))
     return (_mean_section(noise), *more)
@@ -103,6 +102,8 @@ def _in_loss(noise: MeanOverBatches) -> tuple[Prose, ...]:
 def _many_steps(noise: MeanOverBatches) -> tuple[Prose, ...]:
     if noise.place != "limit" or noise.sampling.batches is None:
         return ()
+    if noise.sampling.batches != BATCHES:
+        return (("The epoch is long beside the memory: these are many steps of one.",),)
     return ((BATCHES, " is large beside the memory: these are many steps of one epoch."),)
 
 
@@ -166,13 +167,19 @@ def _mean(*factors: Formula) -> Formula:
     return Applied(Letter("E"), (times(*factors),))
 
 
-def _epoch_section(found: Epoch) -> Section:
+def end_of_epoch(sampling: Sampling) -> Formula:
+    """``theta_N``."""
+    number = sampling.batches
+    return Iterate(Number(int(number)) if isinstance(number, Integer) else Atom("batches"))
+
+
+def _epoch_section(found: Epoch, end: Formula) -> Section:
     rows: list[tuple[Formula, Expr]] = []
     notes: list[Prose] = []
     if isinstance(found.variance, Missing):
         notes.append(("The variance over the order of the batches: ", *missing_prose(found.variance), "."))
     else:
-        rows.append((Applied(Word("Var"), (END,)), found.variance))
+        rows.append((Applied(Word("Var"), (end,)), found.variance))
         words = "no memory tells the batches apart: the variance over their order is of the order of "
         if found.variance == 0:
             notes.append((words, Power(Atom("lr"), Number(4)), "."))
@@ -181,12 +188,12 @@ def _epoch_section(found: Epoch) -> Section:
     elif found.shift is not None:
         rows.append((Letter("D"), found.shift))
         notes.append(
-            ("The mean of ", END, " is that of the full batch minus ", Power(Atom("lr"), Number(2)), " ", Letter("D"),
+            ("The mean of ", end, " is that of the full batch minus ", Power(Atom("lr"), Number(2)), " ", Letter("D"),
              "/2 times the gradient of ", total(VARIANCE), ".")
         )  # fmt: skip
     lead: Prose = (
         "Over one epoch, from the same start and with all else frozen: ",
-        END,
+        end,
         " varies with the order of the batches.",
     )
     return Section("One epoch", lead, equations(*rows), tuple(notes))

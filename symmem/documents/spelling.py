@@ -13,6 +13,8 @@ from symmem.records import record
 
 OWN_NAMES: Names = {"variance": "V", "batches": "N", "gradient_change": Atom("d")}
 """Symbols that no declaration has."""
+NOISE_LETTERS = (r"\xi", r"\zeta", r"\chi", r"\boldsymbol{\xi}")
+"""For the noise of a batch: the first that no parameter is written with."""
 NOISE_FUNCTIONS = {
     "variance_along": (r"\mathrm{D}V", None),
     "variance_gradient": (r"\nabla V", None),
@@ -33,7 +35,8 @@ class Spelling:
     @classmethod
     def of(cls, optimizer: Optimizer) -> Spelling:
         """The spelling of an optimizer's own symbols."""
-        return cls({**OWN_NAMES, **optimizer.symbols}, {**NOISE_FUNCTIONS, **optimizer.function_symbols})
+        names = {**OWN_NAMES, "batch_noise": noise_letter(optimizer), **optimizer.symbols}
+        return cls(names, {**NOISE_FUNCTIONS, **optimizer.function_symbols})
 
     def formula(self, written: Writable) -> Formula:
         """To be put into a longer formula."""
@@ -44,3 +47,9 @@ class Spelling:
         return text(
             written, names=self.names, functions=self.functions, width=width, unicode=unicode, prefix=prefix
         )
+
+
+def noise_letter(optimizer: Optimizer) -> str:
+    """The noise of a batch in LaTeX: AccSGD has a parameter that is written as xi."""
+    taken = {str(letter) for letter in optimizer.symbols.values()}
+    return next(letter for letter in NOISE_LETTERS if letter not in taken)

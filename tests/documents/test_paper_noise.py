@@ -16,6 +16,7 @@ from symmem.documents.account import account_of
 from symmem.documents.json_form import PARTS as JSON_PARTS
 from symmem.documents.json_form import json_data
 from symmem.documents.paper.section import PARTS, paper_section
+from symmem.documents.spelling import noise_letter
 from symmem.method.reading import method_of
 from symmem.method.sampling import Sampling
 
@@ -100,3 +101,9 @@ def test_a_long_memory_of_squares_is_a_lemma_and_without_noise_it_is_the_full_ba
     whole = derivation.limit.M
     assert (still - whole + whole.subs(Symbol("beta2"), 0)).expand().simplify() == 0
     assert held.update.subs(Symbol("variance"), 0) == derivation.limit.F
+
+
+def test_the_letter_of_the_noise_is_that_of_no_parameter() -> None:
+    for name in ("accsgd", "adam"):
+        optimizer = symmem.load(name)
+        assert noise_letter(optimizer) not in optimizer.symbols.values()

@@ -16,7 +16,6 @@ from symmem.derivation.mean_over_batches import MeanOverBatches
 from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, Numbered
 from symmem.documents.account import Account
 from symmem.documents.noise import (
-    END,
     F_LONG,
     F_NOISE,
     LOSS_NOISE,
@@ -24,11 +23,13 @@ from symmem.documents.noise import (
     M_NOISE,
     averages,
     drawn,
+    end_of_epoch,
     stochastic_velocity,
 )
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.parts import ModifiedEquation
+from symmem.documents.spelling import noise_letter
 from symmem.notation.formula import Formula, Number
 from symmem.notation.statement import Applied, Indexed, Letter, Listed, Word, times
 
@@ -45,8 +46,11 @@ def noise(account: Account, writer: Writer) -> Values:
     later = account.settled_noise
     return {
         "exists": True,
+        "letter": noise_letter(account.optimizer),
         "later": "" if later is None else _later(later, writer),
-        "epoch": "" if found.epoch is None else _epoch(found.epoch, name, writer),
+        "epoch": ""
+        if found.epoch is None
+        else _epoch(found.epoch, end_of_epoch(found.sampling), name, writer),
         "drawn": writer.sentence(drawn(found.sampling)),
         "averages": [writer.sentence(each) for each in averages(found)],
         "display": writer.display(rows),
@@ -67,11 +71,11 @@ def _later(later: MeanOverBatches, writer: Writer) -> Values:
     return {"memory": writer.display([Row(M_NOISE, (later.memory,))]), "loss": loss and writer.display(loss)}
 
 
-def _epoch(found: Epoch, name: str, writer: Writer) -> Values | str:
+def _epoch(found: Epoch, end: Formula, name: str, writer: Writer) -> Values | str:
     """One epoch, in closed form or for a number of batches; nothing where neither of its numbers is known."""
     rows = []
     if isinstance(found.variance, Expr):
-        rows.append(Row(Applied(Word("Var"), (END,)), (found.variance,), f"eq:{name}-epoch-variance"))
+        rows.append(Row(Applied(Word("Var"), (end,)), (found.variance,), f"eq:{name}-epoch-variance"))
     shift = isinstance(found.shift, Expr)
     if isinstance(found.shift, Expr):
         rows.append(Row(Letter("D"), (found.shift,), f"eq:{name}-epoch-mean"))

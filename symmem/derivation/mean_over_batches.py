@@ -13,11 +13,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from sympy import Expr, Integer, S
+from sympy import Add, Expr, Integer, S
 
 from symmem.algebra.atoms import LR, Kind, kind, total
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Advice, Missing, Sentence, Whose
+from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import BATCHES, VARIANCE
 from symmem.derivation.cascade_noise import SettledCascade
 from symmem.derivation.cascade_step_noise import CascadeAtStep
@@ -105,9 +106,15 @@ def _linear(method: Method, sampling: Sampling, kernel: Kernel, at: Place) -> Me
         words = "the sums over pairs of batches do not close for symbolic n with such a memory"
         return Missing(Sentence.of(Whose(method.name), words), (Advice.STEP, Advice.LIMIT))
     gain = kernel.limit_gain if settled else S.Zero
-    loss = None if gain == 0 else LR * numbers.tidy(pairs.weight / (2 * gain)) * total(VARIANCE)
+    loss = None if gain == 0 else LR / 2 * _divided(pairs.weight, gain, numbers) * total(VARIANCE)
     memory = LR * pairs.weight / 2 * variance_gradient(S.One)
     return MeanOverBatches(sampling, at, S.Zero, memory, pairs, None, loss=loss)
+
+
+def _divided(weight: Expr, divisor: Expr, numbers: Scalars) -> Expr:
+    """In lowest terms, unless that makes one long fraction of many short ones, as for a sum of memories."""
+    both = isinstance(weight, Add) and isinstance(divisor, Add)
+    return weight / divisor if both else numbers.tidy(weight / divisor)
 
 
 def with_batches(method: Method, sampling: Sampling) -> Method:
@@ -127,7 +134,7 @@ def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
     if reason is None and isinstance(at, int):
         most = MOST_STEPS_OF_CASCADE if method.is_cascade else MOST_STEPS
         if at > most:
-            reason, advice = f"pairs of steps are added up to step {most}", (Advice.LIMIT,)
+            reason, advice = _too_late(method, most), (Advice.LIMIT,)
         elif isinstance(sampling.batches, Integer) and at >= int(sampling.batches):
             reason = f"step {at} needs {at + 1} batches, and an epoch has {sampling.batches}"
     elif reason is None and method.is_cascade:
@@ -137,6 +144,15 @@ def _unknown(method: Method, sampling: Sampling, at: Place) -> Missing | None:
         words = "for symbolic n the noise of a curved update is known for two decays, without delays"
         reason, advice = words, (Advice.STEP, Advice.LIMIT)
     return None if reason is None else Missing(Sentence.of(Whose(method.name), reason), advice)
+
+
+def _too_late(method: Method, most: int) -> str:
+    """Why a step beyond the last that is written out is not."""
+    if method.is_cascade:
+        return (
+            f"every step of a cascade has slopes of its own, and its noise is written out up to step {most}"
+        )
+    return f"pairs of steps are added up to step {most}"
 
 
 def _reason(method: Method) -> str | None:

@@ -180,7 +180,7 @@ def _epoch_section(found: Epoch, end: Formula) -> Section:
         notes.append(("The variance over the order of the batches: ", *missing_prose(found.variance), "."))
     else:
         rows.append((Applied(Word("Var"), (end,)), found.variance))
-        words = "no memory tells the batches apart: the variance over their order is of the order of "
+        words = "No memory tells the batches apart: the variance over their order is of the order of "
         if found.variance == 0:
             notes.append((words, Power(Atom("lr"), Number(4)), "."))
     if isinstance(found.shift, Missing):

@@ -14,7 +14,7 @@ from functools import reduce
 from itertools import product
 from operator import add
 
-from sympy import Expr, S
+from sympy import Add, Expr
 
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
@@ -36,6 +36,7 @@ class Recursions:
         entries = (x for each in ordered for x in (*(x for row in each.A for x in row), *each.B, *each.C))
         self._field = exponential_field(entries)
         self._columns = [self._read_columns(each.A) for each in ordered]
+        self._blocks = [_blocks(each.A) for each in ordered]
         self._fed = [self._vector(each.B) for each in ordered]
         self._readers = [self._vector(each.C) for each in ordered]
 
@@ -74,14 +75,15 @@ class Recursions:
         return found
 
     def read(self, state: State) -> Expr:
-        """``(C x C' ...) f`` of a state of all recursions."""
-        parts = []
+        """``(C x C' ...) f`` of a state of all; a term for each choice of memories that stand side by side."""
+        parts: dict[tuple[int, ...], list[Quotient]] = {}
         for place, value in state.items():
             factors = [readers.get(i) for readers, i in zip(self._readers, place, strict=True)]
             known = [factor for factor in factors if factor is not None]
             if len(known) == len(factors):
-                parts.append(reduce(lambda x, y: x * y, known, value))
-        return write(self._field, reduce(add, parts)) if parts else S.Zero
+                blocks = tuple(block[i] for block, i in zip(self._blocks, place, strict=True))
+                parts.setdefault(blocks, []).append(reduce(lambda x, y: x * y, known, value))
+        return Add(*(write(self._field, reduce(add, each)) for each in parts.values()))
 
     def _reached(
         self, place: tuple[int, ...], moved: Moved, first: int
@@ -141,3 +143,14 @@ def _in_order(recursion: Realisation) -> Realisation:
         tuple(recursion.C[i] for i in order),
         tuple(recursion.first[i] for i in order),
     )
+
+
+def _blocks(rows: Sequence[Sequence[Expr]]) -> list[int]:
+    """Of each state the first of those that it is linked with: states of one memory of a sum."""
+    found = list(range(len(rows)))
+    for i, row in enumerate(rows):
+        for j, entry in enumerate(row):
+            if entry != 0 and found[i] != found[j]:
+                low, high = sorted((found[i], found[j]))
+                found = [low if block == high else block for block in found]
+    return found

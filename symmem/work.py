@@ -35,11 +35,13 @@ TICK = 0.2
 LOOK_EVERY = 128
 """Checkpoints between two looks at the clock."""
 _STATUS = Path("/proc/self/statm")
+ASK_LESS = "ask for a lower order or for the limit alone, "
+"""What derivations can be asked instead; a command that has no such options says something else."""
 WAYS = (
-    "ask for a lower order or for the limit alone, put numbers in the place of parameters, declare less, "
+    "{less}put numbers in the place of parameters, declare less, "
     "or allow more (--timeout; in Python symmem.budget)"
 )
-"""What can be asked instead."""
+_LESS: ContextVar[str] = ContextVar("_LESS", default=ASK_LESS)
 
 
 @record(frozen=True)
@@ -71,7 +73,7 @@ class _Account:
             raise self.spent(f"{self.budget.megabytes:g} MB of memory are spent")
 
     def spent(self, what: str) -> BudgetError:
-        return BudgetError(f"{what} in {self.stage}; {WAYS}")
+        return BudgetError(f"{what} in {self.stage}; {_ways()}")
 
 
 _CURRENT: ContextVar[_Account | None] = ContextVar("_CURRENT", default=None)
@@ -93,7 +95,21 @@ def checkpoint(stage: str, terms: int = 0) -> None:
 def affordable(stage: str, words: int) -> None:
     """Said before a result of this many words is made; with a budget or without, one can be too large."""
     if words > MOST_WORDS:
-        raise BudgetError(f"a polynomial is beyond any budget in {stage}; {WAYS}")
+        raise BudgetError(f"a polynomial is beyond any budget in {stage}; {_ways()}")
+
+
+def _ways() -> str:
+    return WAYS.format(less=_LESS.get())
+
+
+@contextmanager
+def asking(less: str) -> Iterator[None]:
+    """Inside it a spent budget names this in the place of ``ASK_LESS``."""
+    token = _LESS.set(less)
+    try:
+        yield
+    finally:
+        _LESS.reset(token)
 
 
 @contextmanager

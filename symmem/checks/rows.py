@@ -19,7 +19,7 @@ from symmem.documents.columns import Style
 from symmem.documents.text_writer import TextWriter
 from symmem.errors import BudgetError, SymmemError
 from symmem.verification.values import longest_decay
-from symmem.work import budget
+from symmem.work import asking, budget
 
 SECONDS = 120.0
 """CPU time of one piece of work."""
@@ -35,7 +35,7 @@ def sign_row(name: str, values: Values, seconds: float = SECONDS) -> Row:
     """
     row = _begun(name, values)
     try:
-        with budget(seconds):
+        with asking(""), budget(seconds):
             optimizer = load(name)
             return row | _signs(optimizer.with_values(dict(values)) if values else optimizer)
     except SymmemError as error:
@@ -91,7 +91,7 @@ def verify_row(name: str, values: Values, seconds: float = SECONDS) -> Row:
     """Whether every claim holds, the worst error of the formulas, and the orders of error."""
     row = _begun(name, values)
     try:
-        with budget(seconds):
+        with asking(""), budget(seconds):
             optimizer = load(name)
             found = verify(optimizer.with_values(dict(values)) if values else optimizer)
     except SymmemError as error:

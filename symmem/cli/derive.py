@@ -13,6 +13,7 @@ from symmem.cli.options import FORMAT, NAME, ORDER, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
 from symmem.cli.streams import deliver, style
 from symmem.errors import SymmemError
+from symmem.work import ASK_LESS
 
 if TYPE_CHECKING:
     from symmem.derivation.derivation import Derivation
@@ -77,7 +78,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
 
     values = settings_of(settings)
     at: At = "limit" if limit else "n" if at_step is None else at_step
-    with limited(timeout):
+    with limited(timeout, ASK_LESS):
         optimizer = load(name)
         derivation = derive_optimizer(optimizer.with_values(values) if values else optimizer, order)
         if certify:

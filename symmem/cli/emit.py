@@ -78,7 +78,7 @@ def emit(  # noqa: PLR0917  # one argument for each option
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive
 
-    with limited(timeout):
+    with limited(timeout, "ask for a lower order, "):
         derivations = [derive(load(name), order) for name in names]
         known = ", ".join(derivation.optimizer.name for derivation in derivations)
         with progress(f"writing {known} to order {order} ..."):

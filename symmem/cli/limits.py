@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from symmem.work import MEGABYTES, budget, in_use
+from symmem.work import MEGABYTES, asking, budget, in_use
 
 try:
     import resource
@@ -18,9 +18,12 @@ GRACE = 10
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """The work of a command inside its budget; afterwards the bounds of the system are as they were."""
-    with budget(seconds, MEGABYTES):
+def limited(seconds: float, less: str = "") -> Iterator[None]:
+    """The work of a command inside its budget; afterwards the bounds of the system are as they were.
+
+    ``less``: which options of the command ask for less, as the message of a spent budget says it.
+    """
+    with asking(less), budget(seconds, MEGABYTES):
         if resource is None:
             yield
             return

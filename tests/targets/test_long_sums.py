@@ -48,6 +48,19 @@ def test_values(name: str, target: str, array: Callable[..., Any]) -> None:
         np.testing.assert_allclose(found, truth(name, n), rtol=TOLERANCE, err_msg=str(n))
 
 
+@pytest.mark.parametrize(("target", "array"), [("numpy", np.asarray), ("torch", torch.from_numpy)])
+def test_more_steps_than_memory_holds_are_refused(target: str, array: Callable[..., Any]) -> None:
+    """Before anything is laid out: a decay of 1 - 1e-8 remembers 4e9 steps, 34 gigabytes in each column."""
+    correction, one = emitted("rmsprop", target).correction, array(np.ones(1))
+
+    def value(n: int) -> Any:
+        return correction(one, lambda x: x, lambda x, v: v, n=n, lr=RATE, beta=1 - 1e-8)
+
+    with pytest.raises(ValueError, match=r"past steps are remembered.* smaller decays"):
+        value(10**10)
+    assert np.isfinite(float(value(10**4)[0]))
+
+
 def test_float32_stays_and_is_right() -> None:
     module = emitted("rmsprop", "numpy")
     theta, grad, hessian = (each.astype(np.float32) for each in (THETA, GRAD, HESSIAN))

@@ -96,6 +96,12 @@ def _sum_tensors(vector: Array) -> float:
 
 
 def _steps(first: int, stop: int) -> Array:
+    """The numbers of these steps, whose weights are held at once: more than 2**24 are refused."""
+    if stop - first > 2**24:
+        raise ValueError(
+            f"{stop - first} past steps are remembered, and at most {2**24} are added up; "
+            "take n=None, a smaller n or smaller decays"
+        )
     return np.arange(first, stop, dtype=np.float64)
 
 

@@ -57,6 +57,12 @@ def _zeros(theta: Tensor) -> Tensor:
 
 
 def _steps(first: int, stop: int) -> Tensor:
+    """The numbers of these steps, whose weights are held at once: more than 2**24 are refused."""
+    if stop - first > 2**24:
+        raise ValueError(
+            f"{stop - first} past steps are remembered, and at most {2**24} are added up; "
+            "take n=None, a smaller n or smaller decays"
+        )
     return torch.arange(first, stop, dtype=torch.float64)
 
 

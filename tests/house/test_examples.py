@@ -153,3 +153,15 @@ def test_three_curves(tmp_path: Path) -> None:
         without, expansion, straight = (float(number) for number in found.groups())
         assert without < 1.3
         assert min(expansion, straight) > 1.6
+
+
+@pytest.mark.prove
+def test_batch_size(tmp_path: Path) -> None:
+    """Simulated effects of both betas lie on the predicted curves, within four standard errors; a picture is drawn."""
+    program = EXAMPLES / "batch_size" / "picture.py"
+    said = output(program, tmp_path, "--runs", "500", alone=False, beside=program.parent)
+    points = re.findall(r"^(beta.) B = [\d.]+: (\S+) \+- (\S+), predicted (\S+)$", said, re.MULTILINE)
+    assert [name for name, *_ in points] == 8 * ["beta2"] + 8 * ["beta1"]
+    for _, mean, error, predicted in points:
+        assert abs(float(mean) - float(predicted)) < 4 * float(error) + 0.002
+    assert (tmp_path / "turning.png").stat().st_size > 10_000

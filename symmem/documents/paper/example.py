@@ -105,8 +105,9 @@ def inside_roots(optimizer: Optimizer) -> list[str]:
 
 
 def _breakable(word: str) -> str:
-    """The dotted name of a program may be broken behind its dots."""
-    return r".\allowbreak{}".join(map(typeset, word[:-1].split("."))) + typeset(word[-1:])
+    """The dotted name of a program may be broken behind its dots, and behind a low line."""
+    dotted = r".\allowbreak{}".join(map(typeset, word[:-1].split("."))) + typeset(word[-1:])
+    return dotted.replace(r"\_", r"\_\allowbreak{}")
 
 
 def update(optimizer: Optimizer, writer: Writer) -> str:

@@ -130,7 +130,13 @@ def number_formula(value: Rational | float) -> Formula:
 
 def decimal_formula(value: Float) -> Formula:
     """The digits that SymPy shows of a positive number."""
-    return _split(str(value))
+    mantissa, mark, exponent = str(value).partition("e")
+    return _split(mantissa.removesuffix(".") + mark + exponent)
+
+
+def is_typed(value: Rational) -> bool:
+    """Whether a person would type it as a decimal, exactly."""
+    return "/" not in decimal(value) and Rational(decimal(value)) == value
 
 
 def _split(typed: str) -> Formula:

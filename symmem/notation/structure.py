@@ -34,7 +34,7 @@ from symmem.algebra.atoms import (
 from symmem.algebra.ranges import bounds
 from symmem.algebra.tensor_heads import DOT
 from symmem.algebra.where import where
-from symmem.notation.decimals import decimal_formula
+from symmem.notation.decimals import decimal_formula, is_typed, number_formula
 from symmem.notation.factors import Factor, Factors
 from symmem.notation.formula import (
     Absolute,
@@ -104,6 +104,16 @@ def _flat(terms: list[Term]) -> Iterator[Term]:
             yield term
 
 
+def _file_decimals(factors: Factors, decimals: list[Float]) -> None:
+    """A decimal and the number beside it are one decimal, where that is one: 0.45, and not 0.9/2."""
+    whole = Mul(factors.number, *(Rational(str(each)) for each in decimals))
+    if decimals and factors.number != 1 and is_typed(whole):
+        factors.number = S.One
+        factors.scalars.append(Factor((-1,), number_formula(whole), S.NaN))
+    else:
+        factors.scalars += [Factor((-1,), decimal_formula(each), each) for each in decimals]
+
+
 class _Reader(OperatorReader):
     def read(self, expression: Expr) -> Formula:
         negative, formula = self.signed(expression)
@@ -153,6 +163,7 @@ class _Reader(OperatorReader):
 
     def _product(self, expression: Expr) -> tuple[bool, Formula]:
         factors = Factors()
+        decimals: list[Float] = []
         # Sums come last: whether a sum changes its sign depends on the sign of the rest.
         pending = sorted(powers(expression), key=lambda power: isinstance(power[0], Add))
         while pending:
@@ -161,13 +172,14 @@ class _Reader(OperatorReader):
                 factors.times(base)
             elif base.is_Float and exponent == 1:
                 factors.negative ^= bool(base.is_negative)
-                factors.scalars.append(Factor((-1,), decimal_formula(abs(base)), base))
+                decimals.append(abs(base))
             elif isinstance(base, AppliedUndef) and exponent == 1:
                 scalar, formula = self.operator(base)
                 pending = [*(power for power in powers(scalar) if power[0] != 1), *pending]
                 self._file(factors, base, formula)
             else:
                 self._file_power(factors, base, exponent)
+        _file_decimals(factors, decimals)
         return factors.negative, factors.formula()
 
     def _file(self, factors: Factors, base: Expr, formula: Formula) -> None:

@@ -706,3 +706,22 @@ def test_a_maximum_with_0_of_what_is_never_below_it_is_not_shown() -> None:
     assert text(Max(0, Min(1, n)), names={}, functions={}) == "min(1, n)"
     assert text(Max(0, Min(1, n - 2)), names={}, functions={}) == "max(0, min(1, n − 2))"
     assert text(Abs(-grad - theta, evaluate=False), names={}, functions={}) == "|∇L + θ|"
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (Rational(9, 10) * lr * grad, "0.9 h ∇L"),
+        (Rational(9, 10) * D2L(grad), "0.45 ∇‖∇L‖²"),
+        (Rational(9, 10**5) * theta, "9·10⁻⁵ θ"),
+        (Rational(99, 10**10) * theta, "9.9·10⁻⁹ θ"),
+        (Rational(24, 25) ** n * lr, "h · 0.96ⁿ"),
+        (theta / 100 + Rational(99, 50) * grad, "1.98 ∇L + 0.01 θ"),
+        (theta / 20000, "5·10⁻⁵ θ"),
+        (theta / 10**8, "10⁻⁸ θ"),
+        (Rational(1, 3) * theta + Rational(1, 5) * grad, "∇L/5 + θ/3"),
+        (lr * grad / 2, "h/2 · ∇L"),
+    ],
+)
+def test_numbers_are_in_one_style(expression: Any, expected: str) -> None:
+    assert text(shown(expression), names=ALL, functions=FUNCTIONS) == expected

@@ -217,6 +217,20 @@ def test_bad_input(tmp_path: Path, arguments: list[str], words: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_what_an_interrupted_compiler_leaves_goes_with_the_scratch_folder(tmp_path: Path) -> None:
+    """Its temporary files lie there: gcc does not remove them where it is killed."""
+    compiler, told = tmp_path / "compiler", tmp_path / "told"
+    compiler.write_text(f'#!/bin/sh\ntouch "$TMPDIR/left.s" && echo "$TMPDIR" >> {told}\nexit 1\n')
+    compiler.chmod(0o755)
+    done = command("build", "gd", "-o", str(tmp_path / "x"), CC=str(compiler), TMPDIR=str(tmp_path))
+    assert done.returncode == 1
+    folders = {Path(line) for line in told.read_text().splitlines()}
+    assert all(folder.is_relative_to(tmp_path) and folder != tmp_path for folder in folders)
+    assert folders
+    assert not any(folder.exists() for folder in folders)
+    assert not list(tmp_path.rglob("left.s"))
+
+
 def test_a_missing_compiler(tmp_path: Path) -> None:
     done = command("build", "gd", "-o", str(tmp_path / "x"), CC="no-such-compiler -O2")
     assert done.returncode == 2

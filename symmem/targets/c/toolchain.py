@@ -55,8 +55,9 @@ def _tool(variable: str, name: str, what: str) -> tuple[str, ...]:
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
+    """In the scratch folder, with the tool's own temporary files there too: one that is interrupted leaves them."""
     subprocess.run(
-        command, cwd=folder, check=True, text=True, errors="replace",
+        command, cwd=folder, env={**os.environ, "TMPDIR": str(folder)}, check=True, text=True, errors="replace",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
 

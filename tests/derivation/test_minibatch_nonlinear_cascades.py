@@ -26,7 +26,7 @@ from symmem.derivation.mean_over_batches import (
 from symmem.method.merging import merged
 from symmem.method.reading import method_of
 from symmem.method.sampling import Sampling
-from symmem.verification.batches import NoisyOptimizer
+from symmem.verification.batches import Batches, NoisyOptimizer
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import probe_point
 
@@ -127,6 +127,25 @@ def test_all_orders_at_a_step(name: str, step: int, replacement: bool, tmp_path:
             numbers = {**VALUES, "lr": 1, "batches": 3}
             vectors = {"theta": point, "variance": variance}
             got = evaluate(formula, numbers, vectors, batches.loss, functions)
+            for x, y in zip(got, expected, strict=True):
+                assert abs(x - y) < mpf(10) ** -12 * max(map(abs, expected))
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", ["laprop", "adan"])
+def test_all_orders_of_four_batches_at_the_third_step(name: str, tmp_path: Path) -> None:
+    """Without replacement, two of the four alike; the formula has the numbers put in."""
+    optimizer, three, point = declared(name, tmp_path), three_batches(), probe_point(2)
+    batches = Batches(three.loss, (*three.noise, three.noise[0]))
+    truth = NoisyOptimizer(optimizer, VALUES, batches, 48)
+    found = noise_in_mean(method_of(optimizer.with_values(**VALUES)), Sampling(Integer(4)), 3)
+    assert isinstance(found, MeanOverBatches)
+    for formula, value in ((found.frozen, truth.frozen), (found.memory, truth.correction)):
+        expected = truth.second_order(value, point, 3, replacement=False)
+        with mpmath.workdps(48):
+            variance, functions = batches.averages(point)
+            vectors = {"theta": point, "variance": variance}
+            got = evaluate(formula, {"lr": 1}, vectors, batches.loss, functions)
             for x, y in zip(got, expected, strict=True):
                 assert abs(x - y) < mpf(10) ** -12 * max(map(abs, expected))
 

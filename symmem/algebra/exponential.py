@@ -16,6 +16,15 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.algebra.heads import HEADS, labels_of
+from symmem.algebra.powers import (
+    above_one,
+    common_powers,
+    decaying,
+    is_power_of_number,
+    is_root,
+    linear_exponent,
+    root_degree,
+)
 from symmem.algebra.rational import Quotient, RationalField, product_of
 from symmem.records import record
 
@@ -47,7 +56,7 @@ class ExponentialField:
     @cached_property
     def _roots(self) -> dict[Expr, int]:
         """``{eps: 4}`` where ``eps**(1/4)`` is a generator."""
-        return {root.base: int(root.exp.q) for root in self.constants if _is_root(root)}
+        return {root.base: int(root.exp.q) for root in self.constants if is_root(root)}
 
     def index_position(self, index: Symbol) -> int:
         """Which generator is this index."""
@@ -137,10 +146,33 @@ class ExponentialField:
             return None if element is None else element ** int(exponent)
         slopes = linear_exponent(exponent, self.indices)
         if slopes is None:
-            return None
+            return self._read_power_of_number(base, exponent)
         factors = [self._read_factor(factor, exponent, slopes) for factor in Mul.make_args(base)]
         known = [factor for factor in factors if factor is not None]
         return product_of(known) if len(known) == len(factors) else None
+
+    def _read_power_of_number(self, base: Expr, exponent: Expr) -> Quotient | None:
+        """``2**(-a - n/2)``, into which SymPy draws ``2**(-a)`` and ``sqrt(2)**(-n)`` together, factor by factor."""
+        if not isinstance(base, Rational) or base <= 0:
+            return None
+        if isinstance(exponent, Rational):
+            root = Pow(base, exponent)
+            return self.read(root) if root in self.constants or not isinstance(root, Pow) else None
+        if isinstance(exponent, Add):
+            factors = [self._read_power(base, term) for term in exponent.args]
+            known = [factor for factor in factors if factor is not None]
+            return product_of(known) if len(known) == len(factors) else None
+        degree = root_degree(exponent, self.indices)
+        slopes = linear_exponent(degree * exponent, self.indices)
+        if degree > 1 and slopes is not None:
+            return self._read_factor(Pow(base, Rational(1, degree)), degree * exponent, slopes)
+        base, exponent = above_one(base, exponent)
+        for constant in filter(is_power_of_number, self.constants):
+            times = exponent / constant.exp
+            if constant.base == base and isinstance(times, Integer):
+                generator = self.read(constant)
+                return None if generator is None else generator ** int(times)
+        return None
 
     def _read_factor(self, factor: Expr, exponent: Expr, slopes: tuple[int, ...]) -> Quotient | None:
         """``factor**exponent`` for the exponent ``a n + c s + d``: generators to the powers a, c, and ``factor**d``."""
@@ -159,31 +191,6 @@ class ExponentialField:
         return result
 
 
-def _is_root(expression: Expr) -> bool:
-    """Whether it is a power of a root of a symbol, such as ``eps**(-3/4)``."""
-    if not isinstance(expression, Pow) or not isinstance(expression.base, Symbol):
-        return False
-    return isinstance(expression.exp, Rational) and not isinstance(expression.exp, Integer)
-
-
-def decaying(base: Expr) -> Expr:
-    """The base of a generator: 1/2 for 2, since SymPy writes ``(1/2)**n`` as ``2**(-n)``."""
-    return 1 / base if isinstance(base, Integer) and base > 1 else base
-
-
-def linear_exponent(exponent: Expr, indices: Iterable[Symbol]) -> tuple[int, ...] | None:
-    """``(a, c, ..., d)`` of the exponent ``a n + c s + ... + d`` with integers, or None."""
-    slopes, rest = [], exponent.expand()
-    for index in indices:
-        slope = rest.coeff(index, 1)
-        slopes.append(slope)
-        rest = rest - slope * index
-    slopes.append(rest)
-    if not all(isinstance(slope, Integer) for slope in slopes):
-        return None
-    return tuple(int(slope) for slope in slopes)
-
-
 def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] = INDICES) -> ExponentialField:
     """The smallest field that holds the scalars among ``expressions`` as far as they can be held.
 
@@ -195,6 +202,7 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
     """
     constants: set[Expr] = set()
     roots: dict[Expr, int] = {}
+    numbers: set[tuple[Expr, Expr]] = set()
     bases: set[Expr] = set()
     seen: set[Expr] = set()
     pending = list(expressions)
@@ -209,12 +217,15 @@ def exponential_field(expressions: Iterable[Expr], indices: tuple[Symbol, ...] =
             pending.extend(raised)
         elif not _is_constant_generator(expression, indices):
             pending.extend(() if _has_labels(expression) else expression.args)
-        elif _is_root(expression):
+        elif is_power_of_number(expression):
+            numbers |= {above_one(expression.base, term) for term in Add.make_args(expression.exp)}
+        elif is_root(expression):
             roots[expression.base] = lcm(roots.get(expression.base, 1), int(expression.exp.q))
         else:
             constants.add(expression)
     # A root is a generator in the place of its powers, sqrt(eps) in that of eps.
     found = {Pow(base, Rational(1, degree)) for base, degree in roots.items()}
+    found |= common_powers(numbers)
     return ExponentialField(_ordered(constants - {*roots} | found), _ordered(bases), indices)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from math import comb
 
-from sympy import Expr, Symbol
+from sympy import Expr, Mul, Pow, Symbol
 
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.localised import Terms, localised
@@ -119,9 +119,10 @@ def _power_sum(field: ExponentialField, degree: int, rates: tuple[int, ...], upp
         ratio_to_upper = (
             ratio_to_upper * field.rationals.generator(field.power_position(position, upper)) ** rate
         )
-    polynomial = _faulhaber(field, degree) if ratio.is_one() else _eulerian(field, degree, ratio)
-    if ratio.is_one():
-        # r = 1 without the powers being absent (bases 1/2 and 1/4, say): r^n is 1 all the same.
+    is_one = ratio.is_one() or Mul(*map(Pow, field.bases, rates)) == 1
+    polynomial = _faulhaber(field, degree) if is_one else _eulerian(field, degree, ratio)
+    if is_one:
+        # r = 1 without the powers being absent (bases 1/2 and 1/4, or 1/2 and sqrt(2)): r^n is 1 all the same.
         ratio_to_upper = field.number(1)
     n = field.rationals.generator(field.index_position(upper))
     value = field.number(0)

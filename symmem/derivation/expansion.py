@@ -23,6 +23,7 @@ from symmem.algebra.trees import Tree, trees
 from symmem.derivation.differentials import Differentials
 from symmem.derivation.gains import limit_gains
 from symmem.derivation.recursion import Coefficients
+from symmem.method.exactly import exactly
 from symmem.method.kernel import Number
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -127,8 +128,7 @@ def _evaluated(
     """
     fractions = []
     for generator in coefficients.generators:
-        element = scalars.field.read(generator)
-        assert element is not None, f"{generator} is in the method's field: its kernels made it"
+        element = exactly(scalars.field.read(generator))
         fractions.append((element.numerator, element.denominator))
     degrees = [max(exponents[i] for exponents in terms) for i in range(len(fractions))]
     common = lcm(*(value.denominator for value in terms.values()))

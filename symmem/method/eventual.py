@@ -15,6 +15,7 @@ from sympy import Add, Expr, Integer, Max, Min, Pow, S
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.scalars import Scalars
+from symmem.method.exactly import exactly
 from symmem.records import record
 
 MOST_LATE = 12
@@ -113,8 +114,7 @@ class Eventual:
 
     def _summed(self, summand: Expr) -> Expr:
         """``sum_{s<n}`` of an exponential polynomial in s, which closes."""
-        pieces = self.scalars.pieces(summand)
-        assert pieces is not None, "the field of the method holds the powers of its decays"
+        pieces = exactly(self.scalars.pieces(summand))
         sums = [self.scalars.sum_over_past(piece) for piece in pieces]
         return Add(*(self.scalars.write(sum_) for sum_ in sums if sum_ is not None))
 

@@ -19,6 +19,7 @@ from sympy import Add, Expr
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
 from symmem.algebra.rational import Quotient
+from symmem.method.exactly import exactly
 from symmem.method.realisation import Realisation
 from symmem.work import checkpoint
 
@@ -108,9 +109,7 @@ class Recursions:
         return {i: self._element(entry) for i, entry in enumerate(entries) if entry != 0}
 
     def _element(self, entry: Expr) -> Quotient:
-        element = self._field.read(entry)
-        assert element is not None, f"{entry} is no number of a settled memory"
-        return element
+        return exactly(self._field.read(entry))
 
 
 def joined(left: State, right: State) -> State:

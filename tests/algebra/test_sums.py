@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from sympy import Expr, Integer, Max, Min, Rational, S, Symbol, cancel, exp, sqrt, symbols
 
-from symmem.algebra.exponential import ExponentialField, exponential_field, linear_exponent
+from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import write
 from symmem.algebra.late_form import late_form
+from symmem.algebra.powers import linear_exponent
 from symmem.algebra.rational import Quotient
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
@@ -400,3 +401,31 @@ def test_minima_and_maxima_are_gone_from_their_step_on(expression: Expr) -> None
 def test_a_minimum_of_two_unknowns_stays() -> None:
     assert late_form(Min(R, Symbol("k")), R) is None
     assert late_form(Min(2 * R, 5), R) is None
+
+
+HALF_LIFE = 2 ** (-p)
+POWERS_OF_NUMBERS: list[tuple[Expr, Expr]] = [
+    (sqrt(2) / 2, p),
+    (sqrt(2) / 2, Rational(1, 2)),  # the square of the first is the second: their ratio is 1
+    (2 ** Rational(-1, 3), Rational(2, 3)),
+    (HALF_LIFE, sqrt(2) / 2),
+    (Rational(1, 2) ** p, HALF_LIFE),  # one decay in two spellings
+    (HALF_LIFE, 2 ** (-3 * p / 2)),
+    (Rational(2, 3) ** p, Rational(3, 2) ** p / 2),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), POWERS_OF_NUMBERS, ids=str)
+@pytest.mark.parametrize("rates", [(1, 0), (1, -1), (2, -1), (1, 1)], ids=str)
+def test_powers_of_numbers_that_sympy_draws_together(
+    first: Expr, second: Expr, rates: tuple[int, int]
+) -> None:
+    """``sum_{s<n} s a^(i s) b^(n - s + j s)`` is that sum, added up in 40 digits: a ratio of 1 is seen."""
+    field = exponential_field([first**n, second**n])
+    summand = s * first ** (rates[0] * s) * second ** (rates[1] * s) * second ** (n - s) / 2
+    closed = write(field, _known(definite_sum(field, _known(field.read(summand)), s, n)))
+    with mpmath.workdps(40):
+        for step in (1, 2, 7):
+            at = {p: Rational(3, 7), n: step}
+            direct = sum(summand.xreplace({**at, s: past}).evalf(40) for past in range(step))
+            assert abs(closed.xreplace(at).evalf(40) - direct) < 1e-35 * max(1, abs(direct))

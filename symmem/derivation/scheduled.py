@@ -12,21 +12,25 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from sympy import Expr, S, Sum
+from sympy import Add, Expr, Integer, S, Sum
 
 from symmem.algebra.atoms import AGO, LR, STEP
-from symmem.algebra.directional import along, derivative
+from symmem.algebra.directional import derivative
 from symmem.algebra.families import RATE
 from symmem.algebra.grouping import group
+from symmem.algebra.reals import substituted
 from symmem.algebra.results import Advice, Missing, Sentence, Whose
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.paths import WAY, paths
 from symmem.derivation.singular import singular_limit
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.records import record
 
 Result = TypeVar("Result")
+MOST_WRITTEN = 3
+"""So many past rates of a delay are written one by one."""
 
 
 @record(frozen=True)
@@ -89,18 +93,30 @@ def slow_limit(method: Method) -> SlowLimit | Missing | None:
 
 
 def _with_past_rates(method: Method, update: Expr) -> Expr | None:
-    """``h sum_l d_l Phi[Dg_l[sum_{k>=1} tail_l(k) rate(n-k) F]]``."""
+    """``h sum d_l Phi[slope[sum_{k>=1} tail(k) rate(n-k) F]]`` over the paths of every variable; None without a tail.
+
+    After many steps nothing that is read depends on the step, so that a cascade is a sum over its paths.
+    """
     one = merged(method)
-    if one.is_cascade:
-        return None
     parts = []
     for channel in one.channels:
-        tail = channel.kernel.limit_tail(AGO)
-        if tail is None:
-            return None
-        past = S.Zero if tail == 0 else Sum(tail * RATE(STEP - AGO), (AGO, 1, S.Infinity)) * update
-        moved = derivative(channel.g, along(past))
-        if moved != 0:
-            change = derivative(one.phi, {channel.symbol: moved})
-            parts.append(at_frozen_point(change, one, limit_gains(one)))
+        for path in paths(one, channel):
+            spans = path.kernel.limit_spans(AGO)
+            if spans is None:
+                return None
+            past = Add(*(_rated(*span) for span in spans))
+            change = derivative(one.phi, {channel.symbol: path.slope})
+            if past != 0 and change != 0:
+                placed = at_frozen_point(change, one, limit_gains(one))
+                parts.append(substituted(placed, {WAY: past * update}))
     return LR * group(parts, method.numbers)
+
+
+def _rated(tail: Expr, first: Expr, last: Expr) -> Expr:
+    """``sum_{k=first..last} tail(k) rate(n-k)``; few terms are written out."""
+    if tail == 0:
+        return S.Zero
+    rated = tail * RATE(STEP - AGO)
+    if last - first < MOST_WRITTEN:
+        return Add(*(rated.xreplace({AGO: Integer(k)}) for k in range(int(first), int(last) + 1)))
+    return Sum(rated, (AGO, first, last))

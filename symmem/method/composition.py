@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 from itertools import count, product
 from math import comb
 
-from sympy import Add, Expr, Integer, Max, Min, Symbol
+from sympy import Add, Expr, Integer, Max, Min, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import AGO, PAST, STEP
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
+from symmem.method.delay import Delay
+from symmem.method.instant import Instant
 from symmem.method.kernel import Binomials, Kernel, Number
 from symmem.method.realisation import Realisation, in_series
 from symmem.method.sums import added, reached
@@ -178,6 +181,40 @@ class Composition(Kernel):
     def limit_weight(self, k: int) -> Expr:
         """``c(k) = sum_{i=0..k} c1(i) c2(k-i)``."""
         return Add(*(self.outer.limit_weight(i) * self.inner.limit_weight(k - i) for i in range(k + 1)))
+
+    def limit_tail(self, j: Expr) -> Expr | None:
+        """``tail1(j) gain2 + sum_{i=0..j-1} c1(i) tail2(j-i)``, where ``c1(i) = tail1(i) - tail1(i+1)`` for i >= 1."""
+        r = self._looked
+        before, after = (self.outer.limit_tail(at) for at in (r, r + 1))
+        inside, ends = self.inner.limit_tail(STEP - r), (self.outer.limit_tail(j), self.inner.limit_tail(j))
+        if before is None or after is None or inside is None or None in ends:
+            return None
+        between = added((before - after) * inside, r, Integer(1), STEP - 1, {STEP: j})
+        now = self.outer.factorial_moment(0) - self.outer.limit_tail(Integer(1))
+        found = ends[0] * self.inner.factorial_moment(0) + now * ends[1] + between
+        return None if found.has(Sum) else found
+
+    def limit_spans(self, j: Expr) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
+        """Delays see the whole gain of the rest for their own steps, then its tail: in the limit kernels commute."""
+        delays = [each for each in self._factors if isinstance(each, Delay)]
+        others = [each for each in self._factors if not isinstance(each, Delay)]
+        if not delays:
+            return super().limit_spans(j)
+        steps, scale = sum(delay.steps for delay in delays), Mul(*(delay.limit_scale for delay in delays))
+        rest: Kernel = reduce(Composition, others) if others else Instant()
+        later = rest.limit_spans(j - steps)
+        if later is None:
+            return None
+        shifted = ((scale * tail, first + steps, last + steps) for tail, first, last in later if tail != 0)
+        return (scale * rest.factorial_moment(0), S.One, Integer(steps)), *shifted
+
+    @property
+    def _factors(self) -> tuple[Kernel, ...]:
+        """All kernels, from the outermost to the innermost."""
+        parts = (
+            each._factors if isinstance(each, Composition) else (each,) for each in (self.outer, self.inner)
+        )
+        return tuple(factor for part in parts for factor in part)
 
     def transform(self, z: Expr) -> Expr:
         """``W(z) = W1(z) W2(z)``."""

@@ -87,6 +87,10 @@ class Delay(Scaled):
         """``settled [k = d]``."""
         return self.limit_scale if k == self.steps else S.Zero
 
+    def limit_spans(self, j: Expr) -> tuple[tuple[Expr, Expr, Expr], ...]:  # noqa: ARG002
+        """``settled`` for ``j = 1..d``."""
+        return ((self.limit_scale, S.One, Integer(self.steps)),)
+
     def transform(self, z: Expr) -> Expr:
         """``settled z^d``."""
         return self.limit_scale * z**self.steps

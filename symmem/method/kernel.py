@@ -157,6 +157,11 @@ class Kernel(ABC):
         """``sum_{k>=j} c(k)`` for a symbol j >= 1, in the limit; None where it has no formula."""
         return None
 
+    def limit_spans(self, j: Expr) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
+        """Parts of that tail, each with the first and the last j of its own; None where one has no formula."""
+        tail = self.limit_tail(j)
+        return None if tail is None else ((tail, S.One, S.Infinity),)
+
     @abstractmethod
     def realisation(self) -> Realisation:
         """The linear recursion that computes m as the method runs."""

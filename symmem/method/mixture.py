@@ -118,6 +118,16 @@ class Mixture(Kernel):
         known = [tail for tail in tails if tail is not None]
         return Add(*known) if len(known) == len(tails) else None
 
+    def limit_spans(self, j: Expr) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
+        """Those of the parts, side by side."""
+        found: list[tuple[Expr, Expr, Expr]] = []
+        for part in self.parts:
+            spans = part.limit_spans(j)
+            if spans is None:
+                return None
+            found += spans
+        return tuple(found)
+
     def transform(self, z: Expr) -> Expr:
         """``sum_i W_i(z)``."""
         return Add(*(part.transform(z) for part in self.parts))

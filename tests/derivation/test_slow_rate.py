@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from sympy import S
+from cascades import average
+from sympy import Add, Expr, Integer, Rational, S, Sum
+from truth import LOSS, THETA
 
 import symmem
 from symmem.algebra.atoms import STEP
 from symmem.algebra.families import RATE
 from symmem.algebra.results import Missing
 from symmem.checks.rows import sign_row
+from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.derivation import derive
 from symmem.derivation.slow_rate import at_slow_rate, is_rated
 from symmem.documents.account import account_of
 from symmem.documents.columns import Style
 from symmem.documents.terminal import terminal_text
+from symmem.verification import bruteforce
+from symmem.verification.evaluation import evaluate
+from symmem.verification.literal import Literal
+from symmem.verification.vectors import relative_error
 
 DECAYING = ("adamw-cosine", "adamw-wsd")
 
@@ -71,3 +79,62 @@ def test_a_comparison_tells_the_rate() -> None:
     side = symmem.compare(["adamw-wsd"])
     assert "changes little while" in side.to_latex()
     assert "changes little while" in side._repr_html_()
+
+
+DECAYS = {"beta1": 0.2, "beta2": 0.15}
+CASCADES = {
+    "an average of normalised gradients": (
+        "m2",
+        (
+            average("grad**2", "beta2", debiased=False),
+            average("grad/sqrt(m1 + eps)", "beta1", debiased=False),
+        ),
+    ),
+    "equal decays": (
+        "m2",
+        (
+            average("grad**2", "beta1", debiased=False),
+            average("grad/sqrt(m1 + eps)", "beta1", debiased=False),
+        ),
+    ),
+    "a delay between two averages": (
+        "m3 + m2",
+        (
+            average("grad**2", "beta2", debiased=False),
+            {"g": "m1", "delay": 2},
+            average("grad/sqrt(m2 + eps)", "beta1", debiased=False),
+        ),
+    ),
+    "a delay of an average that reads": (
+        "m3 + m1",
+        (
+            average("grad**2", "beta2", debiased=False),
+            {"g": "grad/sqrt(m1 + eps)", "beta": "beta1", "b": 1},
+            {"g": "tanh(m2)", "delay": 5},
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASCADES)
+def test_past_rates_in_a_cascade(name: str) -> None:
+    """M with the rate as a symbol, at the rates of a schedule: that of the optimizer once its gains have settled."""
+    phi, momentum = CASCADES[name]
+    used = [each for each in ("beta1", "beta2") if each in str(momentum)]
+    parameters = {each: {"default": DECAYS[each], "range": "[0, 1)"} for each in used} | {"eps": 0.1}
+    optimizer = Optimizer("rated", phi, momentum, parameters, schedule="1/(1 + n/7)")
+    last, rate = 30, Rational(1, 100)
+    found = derive(optimizer).slow_limit.M
+
+    def told(total: Sum) -> Expr:
+        index, first, end = total.limits[0]
+        return Add(*(total.function.xreplace({index: Integer(k)}) for k in range(first, min(end, last) + 1)))
+
+    written = found.xreplace({total: told(total) for total in found.atoms(Sum)}).xreplace(
+        {STEP: Integer(last)}
+    )
+    rates = {each: 1 / (1 + each.args[0] / Integer(7)) for each in written.atoms(RATE)}
+    values = {**optimizer.defaults, "lr": rate}
+    value = evaluate(written.xreplace(rates), values, {"theta": THETA}, LOSS, digits=25)
+    truth = bruteforce.correction(Literal(optimizer, {}, LOSS), THETA, last, rate, 25)
+    assert relative_error(value, truth) < 1e-13

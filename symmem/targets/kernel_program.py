@@ -45,7 +45,7 @@ def _of_more_than_entries(declared: list[Expr], target: str, *, adds_up: bool) -
     if not adds_up and (of_model or any(any(map(is_of_tensors, e.atoms(AppliedUndef))) for e in declared)):
         return (
             "a function of a whole tensor or of the model (dot, norm, mean, polar and their kin), and the "
-            f"{target} target has entrywise functions alone; take torch, numpy or jax"
+            f"{target} target has entrywise functions alone; take torch, which has most of them, numpy or jax"
         )
     if of_model:
         return (
@@ -55,6 +55,6 @@ def _of_more_than_entries(declared: list[Expr], target: str, *, adds_up: bool) -
     if matrices := of_matrices(declared):
         return (
             f"{', '.join(matrices)} needs the shape of the matrix and linear algebra, and a kernel gets "
-            "entries alone; take numpy, torch or jax"
+            "entries alone; take numpy or jax, or torch, which has most of them"
         )
     return None

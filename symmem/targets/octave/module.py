@@ -35,7 +35,7 @@ def octave_file(derivation: Derivation) -> str:
     if program.of_tensors:
         raise DerivationError(
             f"{program.optimizer.name}: a function of a whole tensor (dot, norm, mean, polar and their kin), and the "
-            "Octave target has entrywise functions alone; take numpy, torch or jax"
+            "Octave target has entrywise functions alone; take numpy or jax, or torch, which has most of them"
         )
     names = Names(program)
     writer = OctaveWriter(names)

@@ -95,6 +95,18 @@ SYMMEM_WIDE static SYMMEM_INLINE void TYPED(store_wide)(REAL *out, const REAL *v
 }
 #endif
 
+/* A short run of every vector, filled up with its last entry: once for all passes. */
+static SYMMEM_RARE void TYPED(fill)(const REAL **vectors, REAL (*filled)[SYMMEM_LANES_f32], size_t given,
+    size_t here, size_t lanes)
+{
+    for (size_t k = 0; k < given; ++k) {
+        for (size_t i = 0; i < lanes; ++i) {
+            filled[k][i] = vectors[k][i < here ? i : here - 1];
+        }
+        vectors[k] = filled[k];
+    }
+}
+
 /* The vectors that are written have their values in rows, SYMMEM_ROW apart: all are computed before one is stored. */
 static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite, TYPED(store) *store,
     symmem_root *root, symmem_formula *const *formulas, size_t given, size_t written, size_t lanes, size_t known,
@@ -116,12 +128,9 @@ static SYMMEM_INLINE void TYPED(run)(TYPED(block) *block, TYPED(finite) *finite,
         const size_t here = next - at;
         for (size_t k = 0; k < given; ++k) {
             vectors[k] = job->vectors[k] + at;
-            if (fills && here < lanes) {
-                for (size_t i = 0; i < lanes; ++i) {
-                    filled[k][i] = vectors[k][i < here ? i : here - 1];
-                }
-                vectors[k] = filled[k];
-            }
+        }
+        if (fills && here < lanes) {
+            TYPED(fill)(vectors, filled, given, here, lanes);
         }
         block(numbers, vectors, values, fills ? lanes : here, root);
         for (size_t k = 0; k < written; ++k) {

@@ -2,12 +2,14 @@
 #if defined(__GNUC__)
 #define SYMMEM_INLINE inline __attribute__((always_inline, unused))
 #define SYMMEM_RARE __attribute__((noinline, cold))
+#define SYMMEM_SELDOM __attribute__((cold, unused))
 #define SYMMEM_APART __attribute__((noinline))
 #define SYMMEM_MAYBE_UNUSED __attribute__((unused))
 #define SYMMEM_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define SYMMEM_INLINE inline
 #define SYMMEM_RARE
+#define SYMMEM_SELDOM
 #define SYMMEM_APART
 #define SYMMEM_MAYBE_UNUSED
 #define SYMMEM_PREFETCH(address) ((void)(address))

@@ -62,29 +62,25 @@ static SYMMEM_RARE symmem_wide TYPED(added_again)(symmem_formula *formula,
     return symmem_whole(total);
 }
 
+struct TYPED(sum) {
+    struct TYPED(terms) terms;
+    TYPED(adder) *adder;
+    symmem_formula *formula;
+};
+
+static symmem_wide TYPED(part)(const void *given, bool again, size_t begin, size_t end)
+{
+    const struct TYPED(sum) *const sum = given;
+    return again ? TYPED(added_again)(sum->formula, &sum->terms, begin, end) : sum->adder(&sum->terms, begin, end);
+}
+
 static symmem_wide TYPED(total)(TYPED(adder) *base, TYPED(adder) *wide, symmem_formula *formula,
     const double *numbers, const REAL *const *vectors, size_t given, size_t count)
 {
-    struct TYPED(terms) terms = {.numbers = numbers, .given = given};
+    struct TYPED(sum) sum = {
+        .terms = {.numbers = numbers, .given = given}, .adder = has_wide() ? wide : base, .formula = formula};
     for (size_t k = 0; k < given; ++k) {
-        terms.vectors[k] = vectors[k];
+        sum.terms.vectors[k] = vectors[k];
     }
-    const size_t length = part_length(count);
-    const ptrdiff_t used = (ptrdiff_t)((count - 1) / length + 1);
-    TYPED(adder) *const adder = has_wide() ? wide : base;
-    symmem_wide parts[SYMMEM_PARTS];
-    for (int again = 0; again < 2; ++again) {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (is_shared(count))
-#endif
-        for (ptrdiff_t part = 0; part < used; ++part) {
-            const size_t begin = (size_t)part * length, left = count - begin;
-            const size_t end = begin + (left < length ? left : length);
-            parts[part] = again ? TYPED(added_again)(formula, &terms, begin, end) : adder(&terms, begin, end);
-        }
-        if (is_settled(parts, used)) {
-            break;
-        }
-    }
-    return whole_of(parts, used);
+    return add_parts(TYPED(part), &sum, count);
 }

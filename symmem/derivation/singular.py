@@ -1,11 +1,12 @@
 """Singular places: where Phi or its derivatives have no value on a constant history there is no result, but a reason.
 
-The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Four ways to get there:
+The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Five ways to get there:
 
     m1/sqrt(m2 - m3**2)   for n -> infinity m2 = m3**2 on a constant history: 0/0      (centred RMSProp without eps)
     1/m1, b -> 0          the frozen value of m1 tends to 0
     sign(m1 - m2)         for n -> infinity m1 = m2 on a constant history, and the sign is that of what is left out
     m2/m1, b = n - 3      m1 is 0 at step 3 whatever the history
+    1/(m1 - 1), g = 1     with bias correction m1 is 1 at every step; without it, with b = 1, at the first one
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from symmem.method.method import Method
 Result = TypeVar("Result")
 
 FIRST_STEPS = 4
-"""At these a gain is tried for 0, whatever it is made of; a polynomial in n has its exact roots tried too."""
+"""At these an update is tried, and a gain for 0, whatever it is made of; a polynomial in n has its roots tried too."""
 LAST_STEP = 1_000_000
 """No run is longer: a factor that vanishes later is not looked at there."""
 _EPS = Sentence.of("keep its denominators and roots away from zero, e.g. with an ", Symbol("eps"))
@@ -67,10 +68,12 @@ def singular_step(method: Method, order: int) -> Missing | None:
     found = _singular(method, order, gains(method), "where the history is constant")
     if found is not None:
         return found
-    for step in sorted(_steps_of_zero_gains(method)):
+    zeros = frozenset(_steps_of_zero_gains(method))
+    for step in sorted(zeros.union(range(FIRST_STEPS))):
         if not is_finite(_update_at(method, step)):
             phi = (Whose(method.name), Named("Phi"), " = ", method.phi)
-            return Missing(Sentence.of(*phi, f" has no value at step n = {step}, where a b is 0"), (_EPS,))
+            why = ", where a b is 0" if step in zeros else ", whatever the history"
+            return Missing(Sentence.of(*phi, f" has no value at step n = {step}{why}"), (_EPS,))
     return None
 
 

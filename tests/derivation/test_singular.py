@@ -56,6 +56,12 @@ NOTHING = {
     "b is 0 at the first step": declared(
         "m2/m1", ("grad", "beta", "1 - beta**n"), ("grad", "0", "1"), **BETA
     ),
+    "a denominator is 0 at the first step": declared(
+        "m2/(m1 - 1)", ("1", "beta", "1"), ("grad", "beta", "1"), **BETA
+    ),
+    "a root is 0 at the first step": declared(
+        "m2/sqrt(m1**2 - m1)", ("1", "beta", "1"), ("grad", "0", "1"), **BETA
+    ),
 }
 BAD = re.compile(r"(?<![A-Za-z_])(nan|zoo|-?oo|NaN|infty)(?![A-Za-z_])")
 """As SymPy, the terminal and LaTeX write them; the end of a sum, and n -> infinity in words, are no values."""

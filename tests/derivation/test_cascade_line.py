@@ -31,11 +31,15 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.straight import is_expansion, keeps_bounds
 from symmem.targets.numpy.module import numpy_module
 from symmem.verification.evaluation import evaluate
-from symmem.verification.literal import Literal
+from symmem.verification.literal import Literal, fits
 from symmem.verification.losses import quadratic_loss
 from symmem.verification.straight import on_even_line
 
-ZOO = [name for name in symmem.zoo() if symmem.derive(load(name)).method.is_cascade]
+VECTOR = ((len(THETA),),)
+ZOO = [
+    name for name in symmem.zoo() if fits(load(name), VECTOR) and symmem.derive(load(name)).method.is_cascade
+]
+"""Those that take a vector; NorMuon takes matrices, and its line after many steps is not held against numbers."""
 EPS = {"default": 0.05, "range": "(0, inf)"}
 BETAS = {"beta1": beta(0.4), "beta2": beta(0.6), "eps": EPS}
 

@@ -170,7 +170,8 @@ def _completes(m: Array, *nodes: Any) -> Array:
         bit = np.floor(last / 2**place) % 2
         for d in range(len(nodes) - 1, 0, -1):
             for i in range(len(nodes) - d):
-                rows[d][i] = np.sum([rows[e][i] * rows[d - e][i + e] for e in range(d + 1)], axis=0)
+                products = [rows[e][i] * rows[d - e][i + e] for e in range(d + 1)]
+                rows[d][i] = np.sum(products, axis=0)
         rows[0] = [x * x for x in rows[0]]
         for d in range(len(nodes) - 1, 0, -1):
             for i in range(len(nodes) - d):

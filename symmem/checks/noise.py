@@ -25,6 +25,8 @@ STEPS = (1, 2)
 DIGITS = 48
 BOUND = 1e-12
 """Of the second order in the noise a third of the digits is left."""
+NOTHING = 1e-24
+"""Below it a truth of 48 digits is its own rounding: the second difference of a linear update."""
 
 
 @lru_cache(maxsize=1)
@@ -58,11 +60,11 @@ def noise_claims(optimizer: Optimizer, values: Mapping[str, Rational]) -> Iterat
 def _error(
     formula: Expr, truth: Vector, values: Mapping[str, Rational], batches: Batches, point: Sequence[mpf]
 ) -> float:
-    """Relative to the largest entry; where noise does nothing, to 1."""
+    """Relative to the largest entry; to 1 where noise does nothing, so that the truth is what its digits leave."""
     with mpmath.workdps(DIGITS):
         variance, functions = batches.averages(point)
         numbers = {**values, "lr": 1, "batches": batches.count}
         found = evaluate(formula, numbers, {"theta": point, "variance": variance}, batches.loss, functions)
         entries = found if isinstance(found, list) else [found] * len(point)
-        largest = max(map(abs, truth))
-        return float(distance(entries, truth) / (largest if formula != 0 and largest else 1))
+        largest = max(map(abs, (*truth, *entries)))
+        return float(distance(entries, truth) / (largest if largest > NOTHING else 1))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sympy import Add, Expr, Mul
 
-from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.atoms import PAST, STEP, is_scalar
 from symmem.program.decay_functions import Shortfall, Whole
 
 
 def without_cancellation(expression: Expr) -> Expr:
     """``1 - x^e`` as a shortfall, everywhere in the expression; ``1 - x y`` as ``(1 - x) + x (1 - y)``.
 
-    Also ``x^e - 1``, and with a number before both.
+    Also ``x^e - 1``, and with a number before both.  A vector is no decay: ``1 - x grad^2`` stays as it is.
     """
     if not expression.args:
         return expression
@@ -22,7 +22,7 @@ def without_cancellation(expression: Expr) -> Expr:
     (number,) = numbers
     product = -next(part for part in parts if part is not number) / number
     powers = [factor.as_base_exp() for factor in Mul.make_args(product)]
-    clear = all(not base.is_number and STEP != base != PAST for base, _ in powers)
+    clear = is_scalar(product) and all(not base.is_number and STEP != base != PAST for base, _ in powers)
     if not clear or (len(powers) == 1 and not powers[0][1].free_symbols):
         return expression.func(*parts)
     return number * _distance(powers)

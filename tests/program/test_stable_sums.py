@@ -9,7 +9,7 @@ import pytest
 from sympy import Expr, Integer, Max, Rational, Sum, Symbol, cos, sqrt, symbols
 
 from symmem import Momentum, Optimizer
-from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.atoms import GRAD, PAST, STEP
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.rational import quotient
 from symmem.algebra.where import where
@@ -47,6 +47,11 @@ def test_what_falls_short_of_one_is_the_same_number(exact: Expr) -> None:
     assert found.has(Shortfall, Whole)
     for n in (0, 1, 4):
         assert value(found, n) == value(exact, n)
+
+
+def test_the_square_of_a_gradient_is_no_decay() -> None:
+    """Its distance from 1 has no digits to lose, and no kernel takes logarithms of entries."""
+    assert without_cancellation(1 - X**STEP * GRAD**2) == 1 - X**STEP * GRAD**2
 
 
 @pytest.mark.parametrize(

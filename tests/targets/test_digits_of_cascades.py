@@ -128,6 +128,40 @@ def test_three_memories_inside_one_another() -> None:
             assert abs(line - update - value) <= 1e-13 * (update + value), (chosen, n)
 
 
+def spread_before(gradients: Sequence[mpf], b1: mpf, b2: mpf) -> mpf:
+    """The gradient over one and the spread that the step before has seen, as in ACProp, with a gain of its own."""
+    first, spread, kept = mpf(0), mpf(0), mpf(0)
+    for n, gradient in enumerate(gradients):
+        kept = spread / (n + 1)
+        spread = b2 * spread + (1 - b2) * (gradient - first) ** 2
+        first = b1 * first + (1 - b1) * gradient
+    return gradients[-1] / (kept + 1)
+
+
+def test_what_a_delay_reads_keeps_its_digits() -> None:
+    """A pole of constants, b2 = b1^2 here, is that of the powers which a delay reads: they are one sum."""
+    momentum = [
+        Momentum("grad", "b1", "1 - b1"),
+        Momentum("m1", None, None, 1, 0),
+        Momentum("(grad - m2)**2", "b2", "1 - b2"),
+        Momentum("m3", None, "1/(n + 1)", 1, 0),
+        Momentum("grad", "0", "1"),
+    ]
+    derived = symmem.derive(Optimizer("spread", "m5/(m4 + 1)", momentum, dict.fromkeys(("b1", "b2"), BETA)))
+    made = module(TARGETS["numpy"].source(derived)).correction
+    for b1, b2 in ((0.875, 0.75), (NEAR, NEAR), (NEAR, 0.875), (0.5, 0.25)):
+        for n in STEPS:
+            with mpmath.workdps(80):
+                exact = mpf(b1), mpf(b2)
+                updates = [spread_before([mpf(1)] * (s + 1), *exact) for s in range(n)]
+                moved = [mpmath.fsum(updates[r:]) for r in range(n + 1)]
+                small = mpf(10) ** -30
+                ends = [spread_before([1 + e * x for x in moved], *exact) for e in (small, -small)]
+                value = (ends[0] - ends[1]) / (2 * small)
+            found = made(np.ones(1), lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, b2=b2)
+            assert abs(float(found[0]) - value) <= 1e-13 * abs(value), (b1, b2, n)
+
+
 def test_where_digits_are_lost_the_code_says_so() -> None:
     """At second order two memories inside one another lose digits near 1, and none at 1/2; each target says it."""
     momentum = [Momentum("grad", "b1", "1"), Momentum("m1", "b1", "1")]

@@ -12,6 +12,7 @@ import probe
 import pytest
 import torch
 
+import symmem
 from symmem.targets.registry import TARGETS
 from symmem.training import WithMemory
 from symmem.training import probe as torch_probe
@@ -28,9 +29,17 @@ def hvp(x: Any, v: Any) -> Any:
     return jax.jvp(jax.grad(loss), (x,), (v,))[1]
 
 
-def followed(name: str, steps: int, skipped: int | None = None, **settings: Any) -> list[dict[str, Any]]:
+BRANCHES = symmem.Optimizer(
+    "branches", "m1", [symmem.Momentum("grad", "beta", "where(n < 3 or n > 4, 1, 2)")], {"beta": 0.9}
+)
+"""A gain with branches."""
+
+
+def followed(
+    method: str | symmem.Optimizer, steps: int, skipped: int | None = None, **settings: Any
+) -> list[dict[str, Any]]:
     """The probes along a run, one a step; compiled, n traced."""
-    module = probe.module(TARGETS["jax"].source(probe.derivation(name, 1)))
+    module = probe.module(TARGETS["jax"].source(symmem.derive(method)))
 
     @jax.jit
     def one(x: Any, memory: Any, n: Any) -> Any:
@@ -67,16 +76,18 @@ def test_signum_by_its_definition() -> None:
         m = BETA * m + (1 - BETA) * np.asarray(jax.grad(loss)(jnp.asarray(x)))
 
 
-@pytest.mark.parametrize("name", ["ema-momentum-debiased", "heavyball"])
-def test_it_is_that_of_pytorch(name: str) -> None:
+@pytest.mark.parametrize(
+    "method", ["ema-momentum-debiased", "heavyball", BRANCHES], ids=["debiased", "heavyball", "branches"]
+)
+def test_it_is_that_of_pytorch(method: str | symmem.Optimizer) -> None:
     """With a factor that depends on the step, and a probe left out, after which the loss itself starts anew."""
     skipped, steps = 3, 7
-    found = followed(name, steps, skipped, beta=BETA)
+    found = followed(method, steps, skipped, beta=BETA)
     theta = torch.nn.Parameter(torch.tensor(START))
     model = torch.nn.Module()
     model.theta = theta
-    given = {"momentum": BETA} if name == "heavyball" else {"beta": BETA}
-    optimizer = WithMemory(name, [theta], lr=RATE, **given)
+    given = {"momentum": BETA} if method == "heavyball" else {"beta": BETA}
+    optimizer = WithMemory(method, [theta], lr=RATE, **given)
     expected: list[Any] = []
     for n in range(steps):
         if n != skipped:

@@ -8,6 +8,7 @@ Example: Signum keeps x = m, so that m is its memory; debiased momentum keeps x 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from sympy import Expr
 
@@ -18,7 +19,7 @@ from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.running_loss import running_loss
 from symmem.method.reading import running_method
 from symmem.program.lowering import number_routine
-from symmem.program.program import Need, Program
+from symmem.program.program import Need, Program, Routine
 from symmem.program.stable_sums import stabilised
 from symmem.targets.jax.writer import JaxWriter
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, call, indented
@@ -60,10 +61,15 @@ class Inside:
             place += len(real.B)
         return None
 
+    @cached_property
+    def _share(self) -> Routine:
+        """By statements: a gain may have branches."""
+        return number_routine(self.share)
+
     @property
     def needs(self) -> frozenset[Need]:
         """Of the share."""
-        return number_routine(self.share).needs
+        return self._share.needs
 
     def lines(self, program: Program, writer: JaxWriter, names: dict[str, str]) -> list[str]:
         """From the numbers ``found`` to the end of ``probe``."""
@@ -77,5 +83,10 @@ class Inside:
         value = call("return ", "running_loss", [before, loss, moment, lr, *told], room - len(INDENT))
         lines += [f"def {after}({before}, {moment}):", *indented(value), ""]
         arguments: list[Argument] = [found, loss, previous, f"{memory} and {memory}[{self.place}]"]
-        arguments += [writer.number(self.share), "n", after]
+        if self.share.is_number:
+            share = writer.number(self.share)
+        else:
+            lines += writer.block(self._share.statements)
+            share = writer.scope.name(self._share.result)
+        arguments += [share, "n", after]
         return [*lines, *call("return ", "_followed", arguments, room)]

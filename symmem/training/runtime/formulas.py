@@ -76,7 +76,9 @@ class Formulas:
         """ValueError where the values of a group are out of range, or have no form for finite n or for the limit."""
         self.check(None, *self.values(group))
         if not self.has_finite and not group["limit"]:
-            raise ValueError("at this order only the limit is known; use limit=True")
+            raise ValueError(
+                f"{self.title} has its correction in the limit of many steps alone here; use limit=True"
+            )
         if not self.has_limit and group["limit"]:
             raise ValueError("the coefficients have no limit; use limit=False")
 

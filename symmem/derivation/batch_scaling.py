@@ -18,17 +18,15 @@ For Adam these are the rules of Malladi, Lyu, Panigrahi and Arora (2022), for SG
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from sympy import Add, Expr, Mul, Poly, PolynomialError, Pow, Rational, S, Symbol
+from sympy import Expr, Mul, Poly, PolynomialError, Pow, Rational, S, Symbol
 
 from symmem.algebra.atoms import GRAD, THETA
-from symmem.algebra.directional import slope_in
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, Sentence, Whose
 from symmem.algebra.scale_weights import scale_weights
 from symmem.algebra.symbols import VARIANCE
 from symmem.derivation.gains import limit_gains, unsettled
+from symmem.derivation.scaling_conditions import has_mean_without_gradient, is_linear_in, theta_reason
 from symmem.method.merging import merged
 from symmem.method.method import Channel, Method
 from symmem.records import record
@@ -82,15 +80,13 @@ def _unknown(method: Method) -> str | None:
     powers = exponents(method.phi)
     if powers:
         return f"{min(powers)} is an exponent, and its value decides: put a number in"
-    pure = [channel for channel in method.channels if channel.g.free_symbols & {GRAD, THETA} == {THETA}]
-    bent = any(slope_in(channel.g, THETA).has(THETA) for channel in pure)
-    if bent or not _is_linear_in(method.phi, [channel.symbol for channel in pure]):
-        return "it is not linear in theta"
-    return None
+    return theta_reason(method)
 
 
 def _plain_rule(method: Method) -> ScalingRule | Missing:
     """The decays stay; where noise rules, what a gradient does is what its noise does, to first order."""
+    if not _is_linear(method) and has_mean_without_gradient(method):
+        return _none(method, "noise, or a constant, moves its mean where there is no gradient")
     values = [(channel.symbol, g) for channel, g in zip(method.channels, _values(method), strict=True)]
     known = {GRAD: -HALF, THETA: -HALF}
     free = [symbol for symbol in _parameters(method) if symbol not in _decays(method)]
@@ -111,7 +107,7 @@ def _memory_rule(method: Method) -> ScalingRule | Missing:
     values = list(zip((channel.symbol for channel in method.channels), _mean_values(method), strict=True))
     # A formula of 1 - beta, which is multiplied by K.
     shifted = {decay: 1 - decay for decay in decays}
-    if _is_linear_in(method.phi, ones):
+    if is_linear_in(method.phi, ones):
         formulas = [(_PHI, substituted(method.phi, dict(values)))]
     else:
         formulas = [*values, (_PHI, method.phi)]
@@ -122,7 +118,7 @@ def _memory_rule(method: Method) -> ScalingRule | Missing:
     if weights is None:
         return _none(method, "the update is no power of the batch, whatever becomes of the parameters")
     moved = tuple((symbol, weights[symbol]) for symbol in free if weights.get(symbol, S.Zero) != 0)
-    has_squares = any(_degree(channel) == 2 for channel in method.channels)
+    has_squares = any(formula.has(VARIANCE) for _, formula in formulas)
     return ScalingRule(1 - weights[_PHI], moved, decays, has_squares)
 
 
@@ -143,7 +139,7 @@ def _no_memory_rule(method: Method) -> str | None:
         for channel in method.channels
         if not channel.kernel.has_memory and GRAD in channel.g.free_symbols
     ]
-    if not _is_linear_in(method.phi, instant):
+    if not is_linear_in(method.phi, instant):
         return "Phi is not linear in the gradient of the present batch, whose noise no memory averages"
     return None
 
@@ -170,13 +166,6 @@ def _degree(channel: Channel) -> int | None:
 
 def _is_linear(method: Method) -> bool:
     return method.is_linear and all(_degree(channel) == 1 for channel in method.channels)
-
-
-def _is_linear_in(phi: Expr, symbols: Sequence[Symbol]) -> bool:
-    """Whether ``Phi = a + sum_l b_l m_l`` in these; a sign has slope 0 and is not."""
-    slopes = [slope_in(phi, symbol) for symbol in symbols]
-    rest = (phi - Add(*(slope * symbol for slope, symbol in zip(slopes, symbols, strict=True)))).expand()
-    return not any(part.has(*symbols) for part in (*slopes, rest)) if symbols else True
 
 
 def _decays(method: Method) -> tuple[Symbol, ...]:

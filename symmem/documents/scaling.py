@@ -19,12 +19,17 @@ from symmem.records import record
 
 Values = Mapping[Symbol, Rational]
 PLAIN, WITH_MEMORY = "With the decays as they are", "With memory as long in samples"
-_NOISE = "The noise of a batch has to be large beside the gradient, entry by entry: there the rule is of leading order."
+_NOISE = (
+    "The noise of a batch has to be large beside the gradient, entry by entry, and as likely of either sign: there the "
+    "rule is of leading order."
+)
+_LARGE = "The noise of a batch has to be large beside the gradient, entry by entry: there the rule is of leading order."
 _SENSE = (
     "Drift and diffusion of the stochastic equation in the time of samples stay as they are, to leading order in h: "
-    "K times the batch, 1/K of the steps, 1/K of the variance."
+    "{K} times the batch, 1/{K} of the steps, 1/{K} of the variance."
 )
-_SHORT = "It is of leading order in 1 - beta: a memory of many steps before and after."
+_SHORT = "It is of leading order in {}: a memory of many steps before and after."
+_FACTORS = ("K", "Q", "Z", "factor")
 
 
 @record(frozen=True)
@@ -35,6 +40,12 @@ class Scaling:
     rules: BatchScaling
     factor: Rational
     values: Values
+
+    @property
+    def letter(self) -> str:
+        """Of the factor: the first that no parameter has, as a name or in LaTeX."""
+        taken = {*self.optimizer.symbols, *map(str, self.optimizer.symbols.values())}
+        return next(letter for letter in _FACTORS if letter not in taken)
 
 
 @record(frozen=True)
@@ -68,29 +79,36 @@ def _factor(batch: str) -> Rational:
     return factor
 
 
-def changes(rule: ScalingRule, factor: Rational, values: Values) -> tuple[Change, ...] | Missing:
+def changes(rule: ScalingRule, told: Scaling) -> tuple[Change, ...] | Missing:
     """lr as a factor, then every parameter that moves; refused where a memory would be shorter than a step."""
-    found = [Change("lr", None, factor**rule.rate, _power(rule.rate))]
+    factor, values, letter = told.factor, told.values, told.letter
+    found = [Change("lr", None, factor**rule.rate, _power(rule.rate, letter))]
     for decay in rule.decays:
         before, after = values[decay], 1 - factor * (1 - values[decay])
-        if after <= 0:
-            most = _number(1 / (1 - before))
-            words = (
-                f"{decay.name} = {_number(before)} remembers {most} steps, so that K has to be below {most}"
-            )
-            return Missing(Sentence.of(words))
-        found.append(Change(decay.name, before, after, f"1 - {decay.name} times K"))
+        if after < 0 or after == 0 != before:
+            return Missing(Sentence.of(_too_short(decay.name, before, letter)))
+        found.append(Change(decay.name, before, after, f"1 - {decay.name} times {letter}"))
     found += [
-        Change(symbol.name, values[symbol], values[symbol] * factor**power, _power(power))
+        Change(symbol.name, values[symbol], values[symbol] * factor**power, _power(power, letter))
         for symbol, power in rule.parameters
     ]
     return tuple(found)
 
 
-def _power(power: Rational) -> str:
+def _too_short(name: str, decay: Expr, letter: str) -> str:
+    """Why a memory cannot last fewer steps."""
+    if decay < 0:
+        return f"{name} = {_number(decay)} is below 0 and remembers no number of steps"
+    if decay == 0:
+        return f"{name} = 0 remembers one step, and none is shorter: {letter} has to be at most 1"
+    most = _number(1 / (1 - decay))
+    return f"{name} = {_number(decay)} remembers {most} steps, so that {letter} has to be below {most}"
+
+
+def _power(power: Rational, letter: str) -> str:
     if power == 1:
-        return "times K"
-    return f"times K^{power}" if power.is_Integer and power > 0 else f"times K^({power})"
+        return f"times {letter}"
+    return f"times {letter}^{power}" if power.is_Integer and power > 0 else f"times {letter}^({power})"
 
 
 def _number(value: Expr) -> str:
@@ -99,17 +117,28 @@ def _number(value: Expr) -> str:
 
 def scaling_text(told: Scaling, style: Style) -> str:
     """Both rules with their numbers, and what they rest on."""
-    lines = [f"{told.optimizer.title}: K = {_number(told.factor)} times the batch, 1/K of the steps"]
+    letter = told.letter
+    lines = [
+        f"{told.optimizer.title}: {letter} = {_number(told.factor)} times the batch, 1/{letter} of the steps"
+    ]
     for title, rule in ((PLAIN, told.rules.plain), (WITH_MEMORY, told.rules.with_memory)):
-        found = rule if isinstance(rule, Missing) else changes(rule, told.factor, told.values)
+        found = rule if isinstance(rule, Missing) else changes(rule, told)
         lines += ["", title]
         if isinstance(found, Missing) or isinstance(rule, Missing):
             lines += wrapped(f"No rule: {found}.", style.width, "  ", "  ")
             continue
         lines += table([_row(change, style) for change in found], "    ")
-        for note in (*([_NOISE] if rule.needs_noise else []), *([_SHORT] if rule.decays else [])):
+        for note in _notes(rule):
             lines += wrapped(note, style.width, "  - ", "    ")
-    return style.plain("\n".join([*lines, "", *wrapped(_SENSE, style.width, "", "")]) + "\n")
+    sense = wrapped(_SENSE.format(K=letter), style.width, "", "")
+    return style.plain("\n".join([*lines, "", *sense]) + "\n")
+
+
+def _notes(rule: ScalingRule) -> list[str]:
+    """What the rule rests on."""
+    small = ", ".join(f"1 - {decay.name}" for decay in rule.decays)
+    large = _LARGE if rule.decays else _NOISE
+    return [*([large] if rule.needs_noise else []), *([_SHORT.format(small)] if rule.decays else [])]
 
 
 def _row(change: Change, style: Style) -> tuple[str, str, str]:
@@ -131,7 +160,7 @@ def scaling_data(told: Scaling) -> dict[str, Any]:
 
 
 def _rule_data(rule: ScalingRule | Missing, told: Scaling) -> dict[str, Any]:
-    found = rule if isinstance(rule, Missing) else changes(rule, told.factor, told.values)
+    found = rule if isinstance(rule, Missing) else changes(rule, told)
     if isinstance(found, Missing) or isinstance(rule, Missing):
         return {"verdict": "none", "reason": str(found)}
     lr, *others = found

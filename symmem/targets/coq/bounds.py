@@ -13,7 +13,8 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import unsettled
 from symmem.targets.coq.claims import Term
 from symmem.targets.coq.fading import Fading, Powers, fading_terms
-from symmem.targets.coq.memories import history_value, shapes
+from symmem.targets.coq.kernel_proofs import shapes
+from symmem.targets.coq.memories import history_value
 from symmem.targets.coq.proofs import Block, Proofs, theorem
 
 

@@ -5,7 +5,7 @@ Nothing is computed here that the engine did not print: closed forms are its own
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Rational, S, Sum, Symbol
+from sympy import Add, Expr, S, Sum
 
 from symmem.algebra.atoms import GRAD, PAST, THETA, split_scalar, terms_of
 from symmem.algebra.directional import slope_in
@@ -14,12 +14,11 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
 from symmem.derivation.history import past_terms, sum_over_past
 from symmem.method.delay import Delay
-from symmem.method.geometric import Geometric
-from symmem.method.instant import Instant
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Channel, Method
 from symmem.records import record
+from symmem.targets.coq import kernels
 
 
 @record(frozen=True)
@@ -55,8 +54,14 @@ class Claims:
     @property
     def pasts(self) -> tuple[Expr, ...]:
         """Every sum over the past of one decay and one term."""
-        shapes = dict.fromkeys(part.shape for each in self.memories for part in each.parts if part.has_memory)
+        shapes = kernels.shapes_of(part for each in self.memories for part in each.parts)
         return tuple(self.past(shape, term) for shape in shapes for term in self.terms or ())
+
+    @property
+    def looks_at_changes(self) -> bool:
+        """Whether a delay of several steps sees an update that depends on the step: its sum is not stated."""
+        late = any(isinstance(part, Delay) and part.steps > 1 for each in self.memories for part in each.parts)
+        return late and any(PAST in term.scalar.free_symbols for term in self.terms or ())
 
     def past(self, shape: Kernel, term: Term) -> Expr:
         """``sum_{s<n} tail(n, s) scalar(s)`` as the engine closes it; with a ``Sum`` where it does not close."""
@@ -76,13 +81,8 @@ def claims_of(derivation: Derivation) -> Claims:
 
 
 def is_known(memory: Memory) -> bool:
-    """Whether the file has words for it: the present, a delay from the first value, geometric with a plain decay."""
-    return all(
-        isinstance(part, Instant)
-        or (isinstance(part, Delay) and not part.starts_empty)
-        or (isinstance(part, Geometric) and isinstance(part.decay, (Symbol, Rational)))
-        for part in memory.parts
-    )
+    """Whether the file has words for its memory and proofs of its sums."""
+    return all(map(kernels.is_known, memory.parts))
 
 
 def _terms(method: Method) -> tuple[Term, ...] | None:

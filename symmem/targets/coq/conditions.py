@@ -18,9 +18,12 @@ from sympy import (
     S,
     Symbol,
     default_sort_key,
+    factor,
+    fraction,
     oo,
     preorder_traversal,
     sign,
+    together,
 )
 
 from symmem.algebra.atoms import GRAD, STEP, THETA
@@ -30,6 +33,7 @@ from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
 from symmem.targets.coq.dialect import CoqPrinter
+from symmem.targets.coq.kernels import is_plain
 
 
 @record(frozen=True)
@@ -88,6 +92,10 @@ def conditions(
     below = dict.fromkeys(base for each in expressions for base in _denominators(each))
     for place, base in enumerate((base for base in below if not base.is_Rational), start=1):
         found.append(_apart(f"apart{place}", base, decays, ranges, printer))
+    formulas = (decay for decay in decays if not is_plain(decay))
+    for place, decay in enumerate(formulas, start=1):
+        # What is left of 1 - decay once its denominators have gone.
+        found.append(_apart(f"gap{place}", factor(fraction(together(1 - decay))[0]), decays, ranges, printer))
     return tuple(found)
 
 

@@ -23,11 +23,11 @@ _KEYWORDS = (
 )
 _LIBRARY = (
     "R nat I O S Rabs sqrt INR exp ln cos sin tanh sinh cosh atan Nat total moved past tail now late rate fades "
-    "grad theta lr D2L entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj"
+    "grad theta lr D2L entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj after PI"
 )
 _STEMS = (
     "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen",
-    "square", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias",
+    "square", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias", "gap", "kernel", "power_",
 )  # fmt: skip
 """How the names begin that the statements and the proofs of a method say."""
 WORDS = frozenset((*_KEYWORDS.split(), *_LIBRARY.split()))

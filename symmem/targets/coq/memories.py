@@ -7,8 +7,9 @@ from sympy import Add, Expr
 from symmem.algebra.atoms import PAST, STEP
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
-from symmem.method.kernel import Kernel
 from symmem.targets.coq.claims import Memory, Term
+from symmem.targets.coq.kernel_proofs import gain_steps, shape, shapes
+from symmem.targets.coq.kernels import has_name
 from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
 
 _APART = "rewrite ?total_plus, ?total_times, ?total_geometric, ?total_now, ?total_late by lra."
@@ -24,28 +25,23 @@ def memory(proofs: Proofs, held: Memory) -> list[Block]:
         theorem(
             f"gain{place}_closed",
             f"forall n : nat, gain{place} n = {proofs.real(held.gain)}",
-            [f"intros n. {proofs.facts()}", f"unfold gain{place}, weight{place}. {_APART} closes."],
+            [
+                f"intros n. {proofs.facts()}",
+                f"unfold gain{place}, weight{place}. {_APART} {_gains(proofs, held)}{proofs.closes}",
+            ],
         ),
     ]
+
+
+def _gains(proofs: Proofs, held: Memory) -> str:
+    """Puts in the gains of memories of memories."""
+    return "".join(f"{gain_steps(proofs, part.shape)} " for part in held.parts if has_name(part.shape))
 
 
 def frozen_value(proofs: Proofs, held: Memory) -> Block:
     """The momentum variable on a constant history."""
     name, g = held.channel.symbol.name, proofs.atom(held.channel.g)
     return defined(f"{name} (n : nat) (i : entry) : R := gain{proofs.place(held)} n * {g}")
-
-
-def shape(proofs: Proofs, part: Kernel) -> str:
-    """The weight of the value k steps ago, without its factor."""
-    if isinstance(part, Delay):
-        return f"late {part.steps} n k"
-    return f"{proofs.atom(part.decay)} ^ k" if isinstance(part, Geometric) else "now k"
-
-
-def shapes(proofs: Proofs) -> tuple[Geometric, ...]:
-    """The memories without their factors, each once."""
-    parts = (part for held in proofs.claims.memories for part in held.parts)
-    return tuple(dict.fromkeys(part.shape for part in parts if isinstance(part, Geometric)))
 
 
 def tails(proofs: Proofs) -> list[Block]:
@@ -59,28 +55,11 @@ def tails(proofs: Proofs) -> list[Block]:
                 f"intros n s earlier. {proofs.facts()}",
                 f"unfold tail. rewrite (total_ext _ (fun j => {proofs.atom(each.decay)} ^ (n - s) * "
                 f"{proofs.atom(each.decay)} ^ j)) by (intros; apply pow_add).",
-                "rewrite total_times, total_geometric by lra. closes.",
+                f"rewrite total_times, total_geometric by lra. {proofs.closes}",
             ],
         )
         for row, each in enumerate(shapes(proofs), start=1)
-    ]
-
-
-def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
-    """``past_r_c``: the double sum for one decay and one term of F, closed, by induction on n."""
-    return [
-        theorem(
-            f"past{row}_{column}",
-            f"forall n : nat,\n  past (fun k => {shape(proofs, each)}) (fun s => {proofs.real(term.scalar)}) n\n"
-            f"  = {proofs.real(proofs.claims.past(each, term))}",
-            [
-                "induction n as [|n known].",
-                f"- {proofs.facts('')} unfold past, moved. simpl total. closes.",
-                f"- {proofs.facts()} rewrite past_geometric, known, total_geometric by lra. closes.",
-            ],
-        )
-        for row, each in enumerate(shapes(proofs), start=1)
-        for column, term in enumerate(terms, start=1)
+        if isinstance(each, Geometric) and not has_name(each)
     ]
 
 

@@ -50,7 +50,7 @@ def proved_file(derivation: Derivation) -> Proved:
     theorems += [*(f"Potentials.{name}" for name in _IDENTITIES), *(["Trees.tree_numbers"] if table else [])]
     values = {
         **_head(derivation, made, table, missing),
-        **{name: _static(f"{name}.v") for name in ("sums", "tactics", "limits", "potentials", "trees")},
+        **{name: _static(f"{name}.v") for name in ("sums", "tactics", "nested", "limits", "potentials", "trees")},
         "parameters": _parameters(first, names),
         "scheduled": derivation.method.rate is not None,
         "conditions": [each.text for each in made.conditions],

@@ -11,6 +11,7 @@ from symmem.records import record
 from symmem.targets.coq.claims import Claims, Memory
 from symmem.targets.coq.conditions import Condition, roots_in, sizes_in
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
+from symmem.targets.coq.kernels import is_plain
 from symmem.targets.printing import ATOM, PRODUCT
 
 MOST_SQUARES = 3
@@ -45,6 +46,16 @@ class Proofs:
         """Puts the conditions into the context."""
         used = [each.used(step, entry) for each in self.conditions]
         return " ".join(f"{each}." for each in used if each)
+
+    @property
+    def closes(self) -> str:
+        """The last step of a proof of numbers; powers of a decay that is a formula are taken apart first."""
+        return f"{self._parted}closes."
+
+    @property
+    def _parted(self) -> str:
+        decays = (decay for each in self.claims.memories for decay in each.channel.kernel.decays)
+        return "" if all(map(is_plain, decays)) else "parted; "
 
     def frozen(self, forms: Iterable[Expr]) -> list[str]:
         """Every root on the frozen point, in the form in which the engine writes it."""
@@ -92,7 +103,7 @@ class Proofs:
             )
         if len(names) > MOST_SQUARES:
             raise Unspelled("a proof with so many roots")
-        return [*lines, f"{' '.join([f'assembled{len(names)}', *names])}."]
+        return [*lines, f"{self._parted}{' '.join([f'assembled{len(names)}', *names])}."]
 
     def _root(self, base: Expr, step: str) -> str:
         found = next(each for each in self.conditions if each.statement == f"0 < {self.real(base)}")

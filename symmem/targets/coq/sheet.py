@@ -12,7 +12,6 @@ from symmem.algebra.directional import slope_in
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import at_frozen_point, gains
-from symmem.method.delay import Delay
 from symmem.method.method import Method
 from symmem.records import record
 from symmem.targets.coq.bounds import bounds
@@ -20,7 +19,8 @@ from symmem.targets.coq.claims import Claims, claims_of, is_known
 from symmem.targets.coq.conditions import Condition, conditions, poles, roots_in
 from symmem.targets.coq.correction import correction, update
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
-from symmem.targets.coq.memories import frozen_value, history, memory, sums, tails
+from symmem.targets.coq.kernel_proofs import named, sums
+from symmem.targets.coq.memories import frozen_value, history, memory, tails
 from symmem.targets.coq.proofs import Block, Proofs
 
 
@@ -112,6 +112,7 @@ def _stated(proofs: Proofs, derivation: Derivation, blocks: list[Block], said: t
 
 
 def _memories(proofs: Proofs) -> Iterator[Block]:
+    yield from named(proofs)
     for each in proofs.claims.memories:
         yield from memory(proofs, each)
     yield from tails(proofs)
@@ -124,7 +125,7 @@ def _no_update(claims: Claims, derivation: Derivation) -> str | None:
     if not method.is_entrywise:
         return "a function joins entries, or is not given"
     if not all(is_known(each) for each in claims.memories):
-        return "a memory is a delay that starts empty, a memory of a memory, or has a decay that is a formula"
+        return "a memory is a delay that starts empty, or a memory of a memory of several steps"
     if _divides_under_a_root(method):
         return "a quotient of momentum variables stands under a root"
     return "it has no value at step n" if isinstance(derivation.F, Missing) else None
@@ -145,8 +146,8 @@ def _no_correction(claims: Claims, derivation: Derivation) -> str | None:
         return reason
     if claims.method.rate is not None:
         return "the rate has a schedule"
-    if any(isinstance(part, Delay) for each in claims.memories for part in each.parts):
-        return "a memory is a delay"
+    if claims.looks_at_changes:
+        return "a delay of several steps looks at an update that changes with n"
     open_ = claims.terms is None or any(past.has(Sum) for past in claims.pasts)
     return "its sums over the past do not close" if open_ or isinstance(derivation.M, Missing) else None
 

@@ -57,7 +57,8 @@ Ltac unlike_zero :=
         | match goal with D : ?d <> 0, X : ?x <> 0 |- _ =>
             solve [replace e with (d * x) by (field; assumption);
                    apply Rmult_integral_contrapositive_currified; assumption] end
-        | apply pow_nonzero; unlike_zero ]
+        | apply pow_nonzero; unlike_zero
+        | apply root_apart; assumption ]
   | |- True => exact I
   end.
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from math import prod
 from pathlib import Path
 
 import pytest
 from machine import needs
+from sympy import Expr, Sum
 
 import symmem
 from symmem.algebra.atoms import STEP
@@ -16,9 +18,11 @@ from symmem.cli.exits import ended
 from symmem.declaration.names import check_name
 from symmem.derivation.gains import gains, limit_gains
 from symmem.errors import SymmemError
+from symmem.targets.coq.extent import Extent
 from symmem.targets.coq.fading import fading_terms
 from symmem.targets.coq.module import coq_file, proved_file
 
+DOCS = Path(__file__).parents[2] / "docs"
 AXIOMS = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
@@ -62,7 +66,7 @@ def test_coqc_accepts_the_zoo(name: str, tmp_path: Path) -> None:
 def numbers_of(text: str) -> list[re.Match[str]]:
     """The whole numbers in what is claimed: statements of theorems of the method, and rows of the table."""
     claimed = [
-        *re.finditer(r"^Theorem (?:gain|past|F_|history|M_)\w+ : (.*?)\.\nProof", text, re.M | re.S),
+        *re.finditer(r"^Theorem (?:gain|kernel|past|F_|history|M_)\w+ : (.*?)\.\nProof", text, re.M | re.S),
         *re.finditer(r"^  (\(Step .*\));?$", text, re.M),
     ]
     return [number for part in claimed for number in LITERAL.finditer(text, part.start(1), part.end(1))]
@@ -87,7 +91,20 @@ def test_a_wrong_number_is_rejected(tmp_path: Path) -> None:
 
 @pytest.mark.prove
 @pytest.mark.parametrize(
-    "name", ["heavyball", "adamw", "nesterov", "qhm", "signum", "aggmo", "adams-bashforth", "sgd-warmup"]
+    "name",
+    [
+        "heavyball",
+        "adamw",
+        "nesterov",
+        "qhm",
+        "signum",
+        "aggmo",
+        "adams-bashforth",
+        "sgd-warmup",
+        "pid",
+        "muon",
+        "adan",
+    ],
 )
 def test_twenty_wrong_numbers_are_rejected(name: str, tmp_path: Path) -> None:
     text = coq_file(symmem.derive(name))
@@ -111,9 +128,45 @@ def test_delays_under_a_schedule(tmp_path: Path) -> None:
     assert run(text.replace(seen, seen.replace("2 n", "3 n")), tmp_path, "broken").returncode != 0
 
 
+def test_a_memory_of_a_memory_in_a_function_of_tensors(tmp_path: Path) -> None:
+    """The gain and the sum of the nested memory and M from them; a wrong number in its gain is rejected."""
+    optimizer = symmem.Optimizer(
+        name="nested",
+        phi="polar(m2)",
+        momentum=[
+            symmem.Momentum("grad", delay=1, b="1"),
+            symmem.Momentum("2*grad - m1", "beta", "1 - beta"),
+        ],
+        parameters={"beta": {"default": 0.5, "range": "[0, 1)"}},
+    )
+    made = proved_file(symmem.derive(optimizer))
+    assert made.extent is Extent.ASSEMBLED
+    assert_accepted(made.text, tmp_path)
+    number = next(
+        each for each in numbers_of(made.text) if made.text[: each.start()].rstrip("( ").endswith("=")
+    )
+    assert run(broken(made.text, number), tmp_path, "broken").returncode != 0
+
+
+@pytest.mark.prove
+def test_the_zoo_is_stated_as_the_documents_say() -> None:
+    """M is a theorem of every entry whose sums over the past close, and of no other; docs/code.md has the numbers."""
+    found = Counter()
+    for name in symmem.zoo():
+        derivation = symmem.derive(name)
+        extent = proved_file(derivation).extent
+        closes = isinstance(derivation.M, Expr) and not derivation.M.has(Sum)
+        assert closes == (extent in (Extent.CORRECTION, Extent.ASSEMBLED)), name
+        found[extent] += 1
+    said = (DOCS / "code.md").read_text(encoding="utf-8")
+    for extent, count in found.items():
+        assert re.search(rf"\| {re.escape(extent.value)} \| {count} \|", said), (extent, count)
+
+
 HARD = (
     "Definition", "forall", "R", "S", "I", "L", "IH", "H", "i", "k", "INR", "Rabs", "total", "past", "gain1", "weight1",
-    "range1", "fades1", "closes", "radical1", "rho", "known", "total_plus", "D2L_ext", "F_terms", "Type", "everything",
+    "kernel1", "vector1", "map1", "after", "gap1", "range1", "fades1", "closes", "radical1", "rho", "known", "total_plus",
+    "D2L_ext", "F_terms", "Type", "everything",
 )  # fmt: skip
 
 
@@ -149,6 +202,9 @@ def test_what_is_left_out_is_said() -> None:
     assert any("do not close" in each for each in said["lion"].missing)
     assert any("reads momentum variables" in each for each in said["laprop"].missing)
     assert any("joins entries" in each for each in said["muon"].missing)
+    assert [said[name].extent for name in said] == [
+        Extent.CORRECTION, Extent.UPDATE, Extent.GAINS, Extent.ASSEMBLED,
+    ]  # fmt: skip
     for made in said.values():
         assert all(each.partition(":")[0] in made.text for each in made.missing)
 

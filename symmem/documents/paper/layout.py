@@ -88,10 +88,18 @@ def page_of(asked: str) -> Page:
 
 
 @record(frozen=True)
+class Checked:
+    """A file of machine-checked proofs, and what of a method it proves, as the subject of a sentence in LaTeX."""
+
+    file: str
+    subject: str
+
+
+@record(frozen=True)
 class Layout:
     """How the sections of a paper are written."""
 
     page: Page = Page()
     share: Share = Share.WHOLE
-    proofs: Mapping[str, str] = {}
-    """The name of the file of machine-checked proofs of a method, by the method's name."""
+    proofs: Mapping[str, Checked] = {}
+    """The machine-checked proofs of a method, by the method's name."""

@@ -29,7 +29,7 @@ from symmem.documents.paper.general import finite_order
 from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.histories import naming_histories
-from symmem.documents.paper.layout import Layout, Share
+from symmem.documents.paper.layout import Checked, Layout, Share
 from symmem.documents.paper.lemma import Short, lemma, shortened
 from symmem.documents.paper.macros import FILE, SHORTHANDS
 from symmem.documents.paper.noise import noise
@@ -87,7 +87,7 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         "conditions": conditions(optimizer, account.lemma.histories, writer, warned=_is_warned(account)),
         **lemma(short, optimizer, writer),
         "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
-        "coq": _checked(layout.proofs.get(optimizer.name, "")),
+        "coq": _checked(layout.proofs.get(optimizer.name)),
         **_consequences(account, writer),
     }
 
@@ -132,14 +132,12 @@ def _is_warned(account: Account) -> bool:
     return any(each.warning for each in account.unknown)
 
 
-def _checked(file: str) -> str:
+def _checked(proofs: Checked | None) -> str:
     """What a machine has checked, in words."""
-    if not file:
+    if proofs is None:
         return ""
-    return (
-        rf"The sums over the past and the coefficients above are theorems of \texttt{{{typeset(file)}}}, "
-        "for every $n$, with proofs that Coq checks."
-    )
+    file = rf"\texttt{{{typeset(proofs.file)}}}"
+    return f"{proofs.subject} are theorems of {file}, for every $n$, with proofs that Coq checks."
 
 
 def _consequences(account: Account, writer: Writer) -> dict[str, object]:

@@ -9,19 +9,17 @@ from sympy import Expr, preorder_traversal
 from symmem.algebra.atoms import PAST, STEP, is_contraction
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.results import Missing
-from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import unsettled
 from symmem.targets.coq.claims import Term
 from symmem.targets.coq.fading import Fading, Powers, fading_terms
-from symmem.targets.coq.kernel_proofs import shapes
-from symmem.targets.coq.memories import history_value
+from symmem.targets.coq.memories import history_value, known_sums
 from symmem.targets.coq.proofs import Block, Proofs, theorem
 
 
-def bounds(proofs: Proofs, derivation: Derivation) -> list[Block]:
+def bounds(proofs: Proofs, printed: Expr | None, limit: Expr | None) -> list[Block]:
     """One theorem for every gain, sum and correction that depends on n and settles."""
     settled = unsettled(proofs.claims.method) is None
-    return [*_gains(proofs), *_sums(proofs), *_correction(proofs, derivation)] if settled else []
+    return [*_gains(proofs), *_sums(proofs), *_correction(proofs, printed, limit)] if settled else []
 
 
 def _gains(proofs: Proofs) -> Iterator[Block]:
@@ -34,15 +32,14 @@ def _gains(proofs: Proofs) -> Iterator[Block]:
 
 def _sums(proofs: Proofs) -> Iterator[Block]:
     claims, terms = proofs.claims, proofs.claims.terms or ()
-    rows = range(1, len(shapes(proofs)) + 1)
-    for held in claims.memories:
+    for held in claims.summed:
         place, kernel = proofs.place(held), held.channel.kernel
         for column, term in enumerate(terms, start=1):
             settled = _settled(proofs, term)
             if not kernel.has_memory or settled is None:
                 continue
             limit = claims.method.numbers.tidy(kernel.factorial_moment(1) * settled)
-            known = "".join(f", ?past{row}_{column}" for row in rows)
+            known = known_sums(proofs, (column,))
             steps = [
                 f"unfold weight{place}. rewrite ?past_plus_weight, ?past_times_weight, ?past_now{known}."
             ]
@@ -56,16 +53,15 @@ def _settled(proofs: Proofs, term: Term) -> Expr | None:
     return None if isinstance(found, Missing) else found
 
 
-def _correction(proofs: Proofs, derivation: Derivation) -> Iterator[Block]:
+def _correction(proofs: Proofs, printed: Expr | None, limit: Expr | None) -> Iterator[Block]:
     """Where no vector in M knows the step: its coefficients alone do."""
-    limit, printed = derivation.limit, derivation.M
-    if isinstance(limit, Missing) or isinstance(printed, Missing) or proofs.claims.terms is None:
+    if printed is None or limit is None or proofs.claims.terms is None:
         return
     if any(is_contraction(part) and STEP in part.free_symbols for part in preorder_traversal(printed)):
         return
-    closing = proofs.squares([printed, limit.M])
+    closing = proofs.squares([printed, limit])
     yield from _bound(
-        proofs, "M", "M n i", printed, limit.M, steps=["rewrite M_closed."], by_entry=True, closing=closing
+        proofs, "M", "M n i", printed, limit, steps=["rewrite M_closed."], by_entry=True, closing=closing
     )
 
 
@@ -78,7 +74,7 @@ def _bound(
     *,
     steps: Sequence[str],
     by_entry: bool = False,
-    closing: Sequence[str] = ("closes.",),
+    closing: Sequence[str] | None = None,
 ) -> Iterator[Block]:
     """``|subject - limit| <= C(n) rho^n`` for every rho from the slowest decay on; ``steps`` put the closed form in."""
     terms = fading_terms(
@@ -101,7 +97,7 @@ def _bound(
             *steps,
             f"match goal with |- Rabs ?d <= _ => replace d with\n    ({difference}) end.",
             f"- change (fades ({difference}) ({constant}) (rho ^ n)). fade.",
-            "- " + "\n    ".join(closing),
+            "- " + "\n    ".join(closing or [proofs.closes]),
         ],
     )
 

@@ -5,7 +5,7 @@ Nothing is computed here that the engine did not print: closed forms are its own
 
 from __future__ import annotations
 
-from sympy import Add, Expr, S, Sum
+from sympy import Add, Expr, S, Sum, Symbol
 
 from symmem.algebra.atoms import GRAD, PAST, THETA, split_scalar, terms_of
 from symmem.algebra.directional import slope_in
@@ -50,23 +50,33 @@ class Claims:
     method: Method
     memories: tuple[Memory, ...]
     terms: tuple[Term, ...] | None
+    sums: tuple[Memory, ...] | None = None
+    """Those of the memories whose sums over the past are stated; None for all."""
+    heads: tuple[tuple[Expr, Symbol], ...] = ()
+    """What the file does not look into, by the symbols that stand for it."""
+
+    @property
+    def summed(self) -> tuple[Memory, ...]:
+        """The memories whose sums over the past are stated."""
+        return self.memories if self.sums is None else self.sums
 
     @property
     def pasts(self) -> tuple[Expr, ...]:
         """Every sum over the past of one decay and one term."""
-        shapes = kernels.shapes_of(part for each in self.memories for part in each.parts)
+        shapes = kernels.summed_of(part for each in self.summed for part in each.parts)
         return tuple(self.past(shape, term) for shape in shapes for term in self.terms or ())
 
     @property
     def looks_at_changes(self) -> bool:
         """Whether a delay of several steps sees an update that depends on the step: its sum is not stated."""
-        late = any(isinstance(part, Delay) and part.steps > 1 for each in self.memories for part in each.parts)
+        late = any(isinstance(part, Delay) and part.steps > 1 for each in self.summed for part in each.parts)
         return late and any(PAST in term.scalar.free_symbols for term in self.terms or ())
 
     def past(self, shape: Kernel, term: Term) -> Expr:
         """``sum_{s<n} tail(n, s) scalar(s)`` as the engine closes it; with a ``Sum`` where it does not close."""
-        front, inside = split_scalar(sum_over_past(term.scalar * GRAD, shape, self.method.numbers))
-        return front * Add(*(part / GRAD for part in terms_of(inside)))
+        scalar = term.scalar.xreplace({symbol: head for head, symbol in self.heads})
+        front, inside = split_scalar(sum_over_past(scalar * GRAD, shape, self.method.numbers))
+        return (front * Add(*(part / GRAD for part in terms_of(inside)))).xreplace(dict(self.heads))
 
 
 def claims_of(derivation: Derivation) -> Claims:
@@ -88,10 +98,13 @@ def is_known(memory: Memory) -> bool:
 def _terms(method: Method) -> tuple[Term, ...] | None:
     if method.is_cascade or not method.is_entrywise or method.rate is not None:
         return None
-    whole = Add(*past_terms(method))
-    parts = terms_of(distribute(collect(whole, method.numbers)))
+    return terms_of_update(Add(*past_terms(method)), method)
+
+
+def terms_of_update(update: Expr, method: Method) -> tuple[Term, ...] | None:
+    """The update at step s term by term; None where a vector depends on the step."""
     found: dict[Expr, Expr] = {}
-    for part in parts:
+    for part in terms_of(distribute(collect(update, method.numbers))):
         scalar, vector = split_scalar(part)
         if PAST in vector.free_symbols or vector.has(Sum):
             return None

@@ -12,6 +12,8 @@ from sympy import (
     Abs,
     Add,
     Expr,
+    Max,
+    Min,
     Mul,
     Pow,
     Rational,
@@ -26,13 +28,13 @@ from sympy import (
     together,
 )
 
-from symmem.algebra.atoms import GRAD, STEP, THETA
+from symmem.algebra.atoms import STEP
 from symmem.algebra.intervals import Interval
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
-from symmem.targets.coq.dialect import CoqPrinter
+from symmem.targets.coq.dialect import CoqPrinter, natural
 from symmem.targets.coq.kernels import is_plain
 
 
@@ -141,17 +143,18 @@ def _decay(place: int, decay: Expr, ranges: Ranges, printer: CoqPrinter) -> Cond
     return Condition(f"fades{place}", f"-1 < {printer.source(decay)} < 1", "lra." if proved else "")
 
 
-def _places(base: Expr) -> dict[str, bool]:
-    return {"by_step": STEP in base.free_symbols, "by_entry": bool({GRAD, THETA} & base.free_symbols)}
+def _places(base: Expr, printer: CoqPrinter) -> dict[str, bool]:
+    entries = any(printer.source(symbol).endswith(" i") for symbol in base.free_symbols)
+    return {"by_step": STEP in base.free_symbols, "by_entry": entries}
 
 
 def _positive(name: str, base: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:
     proof = "intros; positive." if bounds(base, ranges).is_positive else ""
-    return Condition(name, f"0 < {printer.source(base)}", proof, **_places(base), is_sign=True)
+    return Condition(name, f"0 < {printer.source(base)}", proof, **_places(base, printer), is_sign=True)
 
 
 def _apart(name: str, base: Expr, decays: tuple[Expr, ...], ranges: Ranges, printer: CoqPrinter) -> Condition:
-    places, statement = _places(base), f"{printer.source(base)} <> 0"
+    places, statement = _places(base, printer), f"{printer.source(base)} <> 0"
     if places["by_step"] and not places["by_entry"]:
         return Condition(name, statement, _bias(base, decays), **places)
     interval = bounds(base, ranges)
@@ -170,13 +173,13 @@ def _bias(base: Expr, decays: tuple[Expr, ...]) -> str:
     """The proof that ``1 - decay^(n + c)`` is not zero, c >= 1; empty for another base."""
     for place, decay in enumerate(decays, start=1):
         power = 1 - base
-        if (
-            isinstance(power, Pow)
-            and power.base == decay
-            and (power.exp - STEP).is_Integer
-            and power.exp - STEP >= 1
-        ):
-            lower = int(power.exp - STEP) - 1
-            successor = f"replace (n + {lower + 1})%nat with (S (n + {lower})) by lia"
+        count, moving = power.exp.as_coeff_Add() if isinstance(power, Pow) else (S.Zero, S.Zero)
+        if isinstance(power, Pow) and power.base == decay and count >= 1 and _is_natural(moving):
+            lower, word = int(count) - 1, natural(moving)
+            successor = f"replace ({word} + {lower + 1})%nat with (S ({word} + {lower})) by lia"
             return f"intros n. {successor}. exact (bias _ _ fades{place})."
     return ""
+
+
+def _is_natural(moving: Expr) -> bool:
+    return moving == STEP or isinstance(moving, (Max, Min))

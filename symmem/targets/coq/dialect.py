@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Add, Expr, Integer, Pow, Rational, S, Sum, Symbol
+from sympy import Add, Expr, Function, Integer, Pow, Rational, S, Sum, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP, THETA, is_contraction
 from symmem.program.scope import Scope
@@ -28,6 +28,7 @@ _LIBRARY = (
 _STEMS = (
     "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen",
     "square", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias", "gap", "kernel", "power_",
+    "vector", "number", "head", "map",
 )  # fmt: skip
 """How the names begin that the statements and the proofs of a method say."""
 WORDS = frozenset((*_KEYWORDS.split(), *_LIBRARY.split()))
@@ -36,6 +37,13 @@ _FUNCTIONS = {"Abs": "Rabs ({})", "exp": "exp ({})", "log": "ln ({})", "tanh": "
               "cosh": "cosh ({})", "atan": "atan ({})", "cos": "cos ({})", "sin": "sin ({})",
               "sqrt": "sqrt ({})"}  # fmt: skip
 DIALECT = Dialect(_FUNCTIONS, "/ sqrt ({})")
+
+
+def has_word(formula: Expr) -> bool:
+    """Whether its outermost function, where it is one, has a spelling for numbers; of roots, the square root has."""
+    if isinstance(formula, Pow) and formula.exp.is_Rational:
+        return bool(formula.exp.q <= 2)
+    return not isinstance(formula, Function) or formula.func.__name__ in (*_FUNCTIONS, "sign", "Min", "Max")
 
 
 class Unspelled(Exception):  # noqa: N818  # caught beside the theorem that it concerns
@@ -50,6 +58,9 @@ class CoqPrinter(SourcePrinter):
 
     def _print_Integer(self, number: Integer) -> str:
         return str(int(number))
+
+    def _print_Pi(self, number: Expr) -> str:  # noqa: ARG002
+        return "PI"
 
     def _print_Rational(self, number: Rational) -> str:
         return f"{int(number.p)} / {int(number.q)}"
@@ -122,14 +133,16 @@ def natural(exponent: Expr) -> str:
     text = ""
     for term in terms:
         count, symbol = term.as_coeff_Mul()
-        if not count.is_Integer or symbol not in (S.One, STEP, PAST):
+        picks = symbol.func.__name__ in ("Min", "Max")
+        if not count.is_Integer or not (picks or symbol in (S.One, STEP, PAST)):
             raise Unspelled(str(exponent))
+        word = natural(symbol) if picks else str(symbol)
         size = (
             str(abs(int(count)))
             if symbol == 1
-            else str(symbol)
+            else word
             if abs(count) == 1
-            else f"{symbol} * {abs(int(count))}"
+            else f"{word} * {abs(int(count))}"
         )
         text += f" - {size}" if count < 0 else f" + {size}" if text else size
     return text if text.isalnum() else f"({text})%nat"

@@ -1,4 +1,4 @@
-"""Theorems of the memories of a file: their weights add up to the gain, and their sums over the past close, by induction on n.
+"""Theorems of the memories of a file: their weights add up to the gain, their sums over the past close.
 
 A memory of a memory follows from what it remembers: with b the outer decay and y the inner memory
 
@@ -17,13 +17,18 @@ from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.kernel import Kernel
 from symmem.targets.coq.claims import Term
-from symmem.targets.coq.kernels import has_name, shapes_of
+from symmem.targets.coq.kernels import has_name, shapes_of, summed_of
 from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
 
 
 def shapes(proofs: Proofs) -> tuple[Kernel, ...]:
     """The memories without their factors, each once, inner ones first."""
     return shapes_of(part for held in proofs.claims.memories for part in held.parts)
+
+
+def summed_shapes(proofs: Proofs) -> tuple[Kernel, ...]:
+    """Those whose sums over the past are stated."""
+    return summed_of(part for held in proofs.claims.summed for part in held.parts)
 
 
 def row(proofs: Proofs, kernel: Kernel) -> int:
@@ -47,11 +52,14 @@ def weights(proofs: Proofs, kernel: Kernel) -> str:
     return f"(late {kernel.steps} n)" if isinstance(kernel, Delay) else f"(fun k => {shape(proofs, kernel)})"
 
 
-def _function(proofs: Proofs, kernel: Kernel) -> str:
-    """The weights as a function of n and k."""
+def _function(proofs: Proofs, kernel: Kernel, lag: str = "j") -> str:
+    """The weights as a function of the step and the lag."""
     if has_name(kernel):
         return f"kernel{row(proofs, kernel)}"
-    return f"(late {kernel.steps})" if isinstance(kernel, Delay) else f"(fun _ k => {shape(proofs, kernel)})"
+    if isinstance(kernel, Delay):
+        return f"(late {kernel.steps})"
+    assert isinstance(kernel, Geometric), "no other memory has another inside"
+    return f"(fun _ {lag} => {proofs.atom(kernel.decay)} ^ {lag})"
 
 
 def named(proofs: Proofs) -> list[Block]:
@@ -76,7 +84,7 @@ def _defined(proofs: Proofs, kernel: Kernel) -> Iterator[Block]:
 
 
 def _after(proofs: Proofs, kernel: Composition) -> str:
-    return f"after {_function(proofs, kernel.outer)} {_function(proofs, kernel.inner)}"
+    return f"after {_function(proofs, kernel.outer, 'k')} {_function(proofs, kernel.inner)}"
 
 
 def gain_steps(proofs: Proofs, kernel: Kernel) -> str:
@@ -96,7 +104,7 @@ def _gain_proof(proofs: Proofs, kernel: Kernel) -> list[str]:
         return [
             f"intros n. {proofs.facts()}",
             f"unfold {name}. rewrite total_after_late. cbv beta. {inner}",
-            f"destruct n as [|n]; {close}",
+            f"destruct n as [|n]; counted; {proofs.closes}",
         ]
     return [
         "induction n as [|n known].",
@@ -110,12 +118,12 @@ def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
     """``past_r_c``: the double sum of one memory and one term of F, closed."""
     return [
         theorem(
-            f"past{place}_{column}",
+            f"past{row(proofs, each)}_{column}",
             f"forall n : nat,\n  past {weights(proofs, each)} (fun s => {proofs.real(term.scalar)}) n\n"
             f"  = {proofs.real(proofs.claims.past(each, term))}",
             _past_proof(proofs, each, term, column),
         )
-        for place, each in enumerate(shapes(proofs), start=1)
+        for each in summed_shapes(proofs)
         for column, term in enumerate(terms, start=1)
     ]
 
@@ -136,12 +144,7 @@ def _past_proof(proofs: Proofs, kernel: Kernel, term: Term, column: int) -> list
     if not isinstance(kernel, Composition):
         known = f"past{row(proofs, kernel.shape)}_{column}"
         return [f"intros n. {proofs.facts()}", f"unfold {name}. rewrite past_times_weight, {known}. {close}"]
-    whole = _after(proofs, kernel)
-    inner = (
-        "past_late. counted. rewrite moved_once"
-        if isinstance(kernel.inner, Delay)
-        else f"past{row(proofs, kernel.inner)}_{column}"
-    )
+    inner, whole = _inner_past(proofs, kernel.inner, column), _after(proofs, kernel)
     if isinstance(kernel.outer, Delay):
         return [
             f"intros n. {proofs.facts()}",
@@ -154,6 +157,19 @@ def _past_proof(proofs: Proofs, kernel: Kernel, term: Term, column: int) -> list
         f"- {proofs.facts()} change ({name} (S n)) with ({whole} (S n)). rewrite past_after.",
         f"  change ({whole}) with {name}. cbv beta. rewrite known, {name}_gain, {inner}. counted. {close}",
     ]
+
+
+def _inner_past(proofs: Proofs, inner: Kernel, column: int) -> str:
+    """What is rewritten with, at step n + 1: the sum of the inner memory, of one step ago where it is that old."""
+    if isinstance(inner, Delay):
+        return "past_late. counted. rewrite moved_once"
+    if isinstance(inner, Composition) and isinstance(inner.outer, Delay):
+        older, name = inner.inner, f"kernel{row(proofs, inner)}"
+        return (
+            f"(past_after_late 1 {_function(proofs, older)} _ (S n) : past ({name} (S n)) _ (S n) = _). counted. "
+            f"cbv beta. rewrite past{row(proofs, older)}_{column}. {gain_steps(proofs, older)} rewrite moved_once"
+        )
+    return f"past{row(proofs, inner)}_{column}"
 
 
 def _one_step(proofs: Proofs) -> list[str]:

@@ -34,7 +34,9 @@ def _is_known_inside(inner: Kernel) -> bool:
 
 def _is_one_step(kernel: Kernel) -> bool:
     """Beside another memory the steps of a delay are told apart one by one: there is one."""
-    return isinstance(kernel, Delay) and kernel == kernel.shape and not kernel.starts_empty and kernel.steps == 1
+    return (
+        isinstance(kernel, Delay) and kernel == kernel.shape and not kernel.starts_empty and kernel.steps == 1
+    )
 
 
 def is_plain(decay: Expr) -> bool:
@@ -44,12 +46,30 @@ def is_plain(decay: Expr) -> bool:
 
 def shapes_of(parts: Iterable[Kernel]) -> tuple[Kernel, ...]:
     """The memories without their factors, each once and behind those that it remembers."""
-    return tuple(dict.fromkeys(found for part in parts if part.has_memory for found in _with_inner(part.shape)))
+    return tuple(
+        dict.fromkeys(found for part in parts if part.has_memory for found in _with_inner(part.shape))
+    )
 
 
 def _with_inner(kernel: Kernel) -> Iterator[Kernel]:
     if isinstance(kernel, Composition) and not isinstance(kernel.inner, Delay):
         yield from _with_inner(kernel.inner)
+    if kernel != kernel.shape:
+        yield kernel.shape
+    yield kernel
+
+
+def summed_of(parts: Iterable[Kernel]) -> tuple[Kernel, ...]:
+    """Those whose sums over the past have theorems: all but what is one step old inside of another memory."""
+    return tuple(dict.fromkeys(found for part in parts if part.has_memory for found in _summed(part.shape)))
+
+
+def _summed(kernel: Kernel) -> Iterator[Kernel]:
+    if isinstance(kernel, Composition):
+        inner = kernel.inner
+        if isinstance(inner, Composition) and isinstance(inner.outer, Delay):
+            inner = inner.inner
+        yield from () if isinstance(inner, Delay) else _summed(inner)
     if kernel != kernel.shape:
         yield kernel.shape
     yield kernel

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sympy import Add, Expr
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.targets.coq.claims import Memory, Term
-from symmem.targets.coq.kernel_proofs import gain_steps, shape, shapes
+from symmem.targets.coq.kernel_proofs import gain_steps, row, shape, shapes, summed_shapes
 from symmem.targets.coq.kernels import has_name
 from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
 
@@ -48,7 +50,7 @@ def tails(proofs: Proofs) -> list[Block]:
     """The weight of one past step, closed: by it a double sum over the past is a single one."""
     return [
         theorem(
-            f"tail{row}_closed",
+            f"tail{place}_closed",
             f"forall n s : nat, (s < n)%nat ->\n  tail (fun k => {shape(proofs, each)}) n s "
             f"= {proofs.real(each.tail(STEP, PAST))}",
             [
@@ -58,7 +60,7 @@ def tails(proofs: Proofs) -> list[Block]:
                 f"rewrite total_times, total_geometric by lra. {proofs.closes}",
             ],
         )
-        for row, each in enumerate(shapes(proofs), start=1)
+        for place, each in enumerate(shapes(proofs), start=1)
         if isinstance(each, Geometric) and not has_name(each)
     ]
 
@@ -84,8 +86,7 @@ def history(proofs: Proofs, held: Memory) -> list[Block]:
         f"({history_number(proofs, held, term)}) * {proofs.atom(term.vector)}" for term in terms
     )
     summed = summed_terms(proofs, terms)
-    rows, columns = range(1, len(shapes(proofs)) + 1), range(1, len(terms) + 1)
-    known = "".join(f", ?past{row}_{column}" for row in rows for column in columns)
+    known = known_sums(proofs, range(1, len(terms) + 1))
     return [
         by_definition,
         theorem(
@@ -134,6 +135,12 @@ def history_number(proofs: Proofs, held: Memory, term: Term) -> str:
         if part.has_memory
     ]
     return " + ".join(parts) or "0"
+
+
+def known_sums(proofs: Proofs, columns: Iterable[int]) -> str:
+    """The theorems of these terms, to be rewritten with."""
+    rows = [row(proofs, each) for each in summed_shapes(proofs)]
+    return "".join(f", ?past{place}_{column}" for place in rows for column in columns)
 
 
 def history_value(proofs: Proofs, held: Memory, term: Term) -> Expr:

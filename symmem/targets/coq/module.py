@@ -14,6 +14,7 @@ from symmem.records import record
 from symmem.targets.comments import in_coq_comment
 from symmem.targets.coq.conditions import range_of
 from symmem.targets.coq.dialect import names_of
+from symmem.targets.coq.extent import Extent
 from symmem.targets.coq.sheet import Sheet, sheet
 from symmem.targets.coq.tree_table import TreeTable, tree_table
 
@@ -29,6 +30,7 @@ class Proved:
     text: str
     theorems: int
     missing: tuple[str, ...]
+    extent: Extent
 
 
 def coq_file(derivation: Derivation) -> str:
@@ -50,16 +52,20 @@ def proved_file(derivation: Derivation) -> Proved:
     theorems += [*(f"Potentials.{name}" for name in _IDENTITIES), *(["Trees.tree_numbers"] if table else [])]
     values = {
         **_head(derivation, made, table, missing),
-        **{name: _static(f"{name}.v") for name in ("sums", "tactics", "nested", "limits", "potentials", "trees")},
+        **{
+            name: _static(f"{name}.v")
+            for name in ("sums", "tactics", "nested", "limits", "potentials", "trees")
+        },
         "parameters": _parameters(first, names),
         "scheduled": derivation.method.rate is not None,
+        "variables": made.variables,
         "conditions": [each.text for each in made.conditions],
         "blocks": [block.text for block in made.blocks],
         "memories": "; ".join(table.memories) if table else "",
         "rows": table.rows if table else (),
         "everything": theorems,
     }
-    return Proved(render("coq/file.v.jinja", values), len(theorems), missing)
+    return Proved(render("coq/file.v.jinja", values), len(theorems), missing, made.extent)
 
 
 def _head(

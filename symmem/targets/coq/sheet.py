@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from sympy import Expr, Pow, Sum, Symbol, preorder_traversal
+from sympy import Abs, Expr, Function, Pow, Sum, Symbol, preorder_traversal, sign
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.directional import slope_in
@@ -14,11 +14,14 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
+from symmem.targets.coq import assembled
+from symmem.targets.coq.assembly import Assembly, assembly, no_assembly
 from symmem.targets.coq.bounds import bounds
 from symmem.targets.coq.claims import Claims, claims_of, is_known
 from symmem.targets.coq.conditions import Condition, conditions, poles, roots_in
 from symmem.targets.coq.correction import correction, update
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
+from symmem.targets.coq.extent import Extent
 from symmem.targets.coq.kernel_proofs import named, sums
 from symmem.targets.coq.memories import frozen_value, history, memory, tails
 from symmem.targets.coq.proofs import Block, Proofs
@@ -31,7 +34,10 @@ class Sheet:
     conditions: tuple[Condition, ...]
     blocks: tuple[Block, ...]
     stated: tuple[str, ...]
-    missing: tuple[str, ...]
+    extent: Extent
+    missing: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    """What the file does not look into."""
 
 
 _MEMORIES = "the gain of every memory that is stated, and the tail of the geometric ones, at every step"
@@ -39,23 +45,39 @@ _UPDATE = (
     "F on a constant history, and that its double sums over the past are single sums, under a schedule too"
 )
 _CORRECTION = "F on a constant history, the sums over the past, and the correction M, at every step"
+_SUMS = "the sums over the past of F, which stands there as symmem prints it, at every step"
+_ASSEMBLED = (
+    "the correction M at every step, put together from these sums; its slopes stand there as linear maps"
+)
+_SLOPES = "that F is Phi on a constant history, and that the linear maps are its slopes there"
 
 
 def sheet(derivation: Derivation, names: dict[Symbol, str]) -> Sheet:
-    """As much as can be stated: with M, else with F, else the memories alone."""
+    """As much as can be stated: with M, else M from its sums over the past, else F, else the memories alone."""
     claims = claims_of(derivation)
-    names = names | {channel.symbol: f"{channel.symbol.name} n i" for channel in claims.method.channels}
-    printer = CoqPrinter(names)
-    lost: list[str] = []
-    for level in (_with_correction, _with_update):
-        reason = _WHY[level](claims, derivation)
-        if reason is None:
-            try:
-                return replace(level(claims, derivation, printer), missing=tuple(lost))
-            except Unspelled as unspelled:
-                reason = f"there is no word for {unspelled} here"
-        lost.append(f"{_LOST[level]}: {reason}")
-    return replace(_memories_alone(claims, derivation, printer), missing=tuple(lost))
+    printer = CoqPrinter(
+        names | {channel.symbol: f"{channel.symbol.name} n i" for channel in claims.method.channels}
+    )
+    why = _no_correction(claims, derivation)
+    if why is None:
+        try:
+            return _with_correction(claims, derivation, printer)
+        except Unspelled as unspelled:
+            why = f"there is no word for {unspelled} here"
+    if no_assembly(derivation) is None:
+        try:
+            return _by_sums(assembly(derivation), names, why)
+        except Unspelled:
+            pass  # what is said of F below has the reason
+    lost = [f"M at step n: {why}"]
+    why = _no_update(claims, derivation)
+    if why is None:
+        try:
+            return replace(_with_update(claims, derivation, printer), missing=tuple(lost))
+        except Unspelled as unspelled:
+            why = f"there is no word for {unspelled} here"
+    lost.append(f"F on a constant history: {why}")
+    return replace(_memories_alone(claims, printer), missing=tuple(lost))
 
 
 def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
@@ -75,7 +97,36 @@ def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter
         *(block for each in claims.memories for block in history(proofs, each)),
         *correction(proofs, change),
     ]
-    return _stated(proofs, derivation, blocks, (_MEMORIES, _CORRECTION))
+    limit = derivation.limit
+    limits = bounds(proofs, change, None if isinstance(limit, Missing) else limit.M)
+    return _stated(proofs, [*blocks, *limits], (_MEMORIES, _CORRECTION), Extent.CORRECTION)
+
+
+def _by_sums(made: Assembly, names: dict[Symbol, str], why: str) -> Sheet:
+    """Where the file cannot follow Phi itself: its sums over the past, and M put together from them."""
+    printer = CoqPrinter(names | made.opening.names)
+    claims = made.claims
+    spelled = (each for each in claims.memories if each in made.sums or _is_spelled(each.gain, printer))
+    claims = replace(claims, memories=tuple(spelled))
+    formulas = [each for each in (made.assembled, made.printed, *made.vectors) if each is not None]
+    used = [*(each.gain for each in claims.memories), *_scales(claims), *claims.pasts, *formulas]
+    proofs = Proofs(claims, printer, conditions(used, _decays(claims), claims.method.ranges, printer))
+    blocks = [
+        *_memories(proofs),
+        *assembled.update(proofs, made),
+        *assembled.past(proofs, made),
+        *assembled.correction(proofs, made),
+        *bounds(proofs, made.printed, made.limit),
+    ]
+    whole = made.assembled is not None
+    found = _stated(
+        proofs,
+        blocks,
+        (_MEMORIES, _SUMS, _ASSEMBLED) if whole else (_MEMORIES, _SUMS),
+        Extent.ASSEMBLED if whole else Extent.SUMS,
+    )
+    lost = f"{_SLOPES if whole else 'that F is Phi on a constant history, and M'}: {why}"
+    return replace(found, missing=(lost,), variables=assembled.variables(made))
 
 
 def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
@@ -88,27 +139,26 @@ def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) ->
         *update(proofs, printed),
         *(block for each in claims.memories for block in history(proofs, each)),
     ]
-    return _stated(proofs, derivation, blocks, (_MEMORIES, _UPDATE))
+    blocks += bounds(proofs, None, None)
+    return _stated(proofs, blocks, (_MEMORIES, _UPDATE), Extent.UPDATE)
 
 
-def _memories_alone(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
+def _memories_alone(claims: Claims, printer: CoqPrinter) -> Sheet:
     known = tuple(each for each in claims.memories if is_known(each) and _is_spelled(each.gain, printer))
     claims = replace(claims, memories=known, terms=None)
     found = conditions(
         [*(each.gain for each in known), *_scales(claims)], _decays(claims), claims.method.ranges, printer
     )
     proofs = Proofs(claims, printer, found)
-    return _stated(proofs, derivation, list(_memories(proofs)), (_MEMORIES,) if known else ())
+    blocks = [*_memories(proofs), *bounds(proofs, None, None)]
+    said, extent = ((_MEMORIES,), Extent.GAINS) if known else ((), Extent.NOTHING)
+    return _stated(proofs, blocks, said, extent)
 
 
-def _stated(proofs: Proofs, derivation: Derivation, blocks: list[Block], said: tuple[str, ...]) -> Sheet:
-    limits = bounds(proofs, derivation)
-    settled = (
-        (f"{len(limits)} of these numbers settle: their limits, each with a geometric bound",)
-        if limits
-        else ()
-    )
-    return Sheet(tuple(proofs.conditions), (*blocks, *limits), (*said, *settled), ())
+def _stated(proofs: Proofs, blocks: list[Block], said: tuple[str, ...], extent: Extent) -> Sheet:
+    limits = sum(block.proves.endswith("_limit") for block in blocks)
+    settled = f"{limits} of these numbers settle: their limits, each with a geometric bound"
+    return Sheet(tuple(proofs.conditions), tuple(blocks), (*said, settled) if limits else said, extent)
 
 
 def _memories(proofs: Proofs) -> Iterator[Block]:
@@ -128,7 +178,15 @@ def _no_update(claims: Claims, derivation: Derivation) -> str | None:
         return "a memory is a delay that starts empty, or a memory of a memory of several steps"
     if _divides_under_a_root(method):
         return "a quotient of momentum variables stands under a root"
-    return "it has no value at step n" if isinstance(derivation.F, Missing) else None
+    if isinstance(derivation.F, Missing):
+        return "it has no value at step n"
+    special = _functions(method.phi) - _functions(derivation.F)
+    return f"{' and '.join(sorted(special))} has a special value there" if special else None
+
+
+def _functions(formula: Expr) -> set[str]:
+    """Those that are known by their values alone: no algebra of Coq turns atan(1) into pi/4."""
+    return {part.func.__name__ for part in formula.atoms(Function) if not isinstance(part, (Abs, sign))}
 
 
 def _divides_under_a_root(method: Method) -> bool:
@@ -150,14 +208,6 @@ def _no_correction(claims: Claims, derivation: Derivation) -> str | None:
         return "a delay of several steps looks at an update that changes with n"
     open_ = claims.terms is None or any(past.has(Sum) for past in claims.pasts)
     return "its sums over the past do not close" if open_ or isinstance(derivation.M, Missing) else None
-
-
-_Level = Callable[[Claims, Derivation, CoqPrinter], Sheet]
-_WHY: dict[_Level, Callable[[Claims, Derivation], str | None]] = {
-    _with_correction: _no_correction,
-    _with_update: _no_update,
-}
-_LOST: dict[_Level, str] = {_with_correction: "M at step n", _with_update: "F on a constant history"}
 
 
 def _expressions(claims: Claims) -> Iterator[Expr]:

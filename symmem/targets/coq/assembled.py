@@ -1,0 +1,100 @@
+"""The theorems of an assembly: F by its vectors, the sums over the past, and M put together from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Expr, Symbol
+
+from symmem.algebra.atoms import PAST, STEP
+from symmem.targets.comments import in_coq_comment
+from symmem.targets.coq.assembly import Assembly
+from symmem.targets.coq.kernel_proofs import sums
+from symmem.targets.coq.memories import history, history_number, summed_terms
+from symmem.targets.coq.opening import HESSIAN
+from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
+
+
+def variables(made: Assembly) -> tuple[str, ...]:
+    """What the file does not look into: numbers, vectors, and linear maps."""
+    opening, lines = made.opening, []
+    for head, symbol in opening.heads.items():
+        name, *entry = opening.names[symbol].split()
+        lines.append(f"Variable {name} : {'entry -> R' if entry else 'R'}. {_meaning(head)}")
+    for template, name in opening.maps.items():
+        if name != HESSIAN:
+            shown = template.xreplace({opening.direction: Symbol("v")})
+            lines += [
+                f"Variable {name} : (entry -> R) -> entry -> R. {_meaning(shown, 'of v, ')}",
+                f"Hypothesis {name}_ext : forall u v, (forall i, u i = v i) -> forall i, {name} u i = {name} v i.",
+                f"Hypothesis {name}_plus : forall u v i, {name} (fun i => u i + v i) i = {name} u i + {name} v i.",
+                f"Hypothesis {name}_times : forall c v i, {name} (fun i => c * v i) i = c * {name} v i.",
+            ]
+    return tuple(lines)
+
+
+def _meaning(formula: Expr, front: str = "") -> str:
+    return f"(* {front}{in_coq_comment(str(formula))} *)"
+
+
+def update(proofs: Proofs, made: Assembly) -> Iterator[Block]:
+    """The vectors, and F by them."""
+    terms = proofs.claims.terms or ()
+    for place, vector in enumerate(made.vectors, start=1):
+        yield defined(f"vector{place} (i : entry) : R := {proofs.real(vector)}")
+    at_n = " + ".join(
+        f"{proofs.atom(term.vector)} * {proofs.atom(term.scalar.xreplace({PAST: STEP}))}" for term in terms
+    )
+    yield defined(f"F (n : nat) (i : entry) : R := {at_n}")
+    yield lemma(
+        "F_terms", f"forall (s : nat) (i : entry),\n  F s i = {summed_terms(proofs, terms)}", ["reflexivity."]
+    )
+
+
+def past(proofs: Proofs, made: Assembly) -> Iterator[Block]:
+    """The sums over the past, closed."""
+    yield from sums(proofs, proofs.claims.terms or ())
+    for each in made.sums:
+        yield from history(proofs, each)
+
+
+def correction(proofs: Proofs, made: Assembly) -> Iterator[Block]:
+    """M by its sums, and as the engine prints it."""
+    if made.assembled is None or made.printed is None:
+        return
+    yield defined(f"M (n : nat) (i : entry) : R :=\n  {proofs.real(made.assembled)}")
+    seen = [made.assembled, made.printed, *made.vectors]
+    places = range(1, len(made.vectors) + 1)
+    yield theorem(
+        "M_closed",
+        f"forall (n : nat) (i : entry),\n  M n i = {proofs.real(made.printed)}",
+        [
+            f"intros n i. {proofs.facts('n', 'i')}",
+            "unfold M.",
+            *_expanded(proofs, made),
+            *(f"change (vector{place} i) with ({proofs.real(made.vectors[place - 1])})." for place in places),
+            *proofs.squares(seen),
+        ],
+    )
+
+
+def _expanded(proofs: Proofs, made: Assembly) -> Iterator[str]:
+    """Every map of a sum over the past, term by term."""
+    terms, text = proofs.claims.terms or (), proofs.real(made.assembled) if made.assembled is not None else ""
+    used = []
+    for each in made.sums:
+        place = proofs.place(each)
+        values = " + ".join(
+            f"({history_number(proofs, each, term)}) * {proofs.atom(term.vector)}" for term in terms
+        )
+        for name in made.opening.maps.values():
+            if f"{name} (fun i => history{place} n i) i" in text:
+                used.append(name)
+                yield (
+                    f"rewrite ({name}_ext (fun i => history{place} n i)\n"
+                    f"    (fun i => {values}) (history{place}_closed n) i)."
+                )
+    for name in dict.fromkeys(used):
+        yield f"rewrite ?{name}_plus, ?{name}_times."
+    for each in made.sums:
+        yield f"rewrite ?history{proofs.place(each)}_closed."

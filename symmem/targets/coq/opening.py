@@ -1,0 +1,86 @@
+"""Formulas with functions that a file does not look into: each becomes a variable, with its meaning beside it.
+
+A function of tensors that does not see the past is a number or a vector; one that is linear in a sum over the past, as
+``polar_jvp(grad, D2L(S))``, is a linear map.  What is left has entries, and Coq can compute with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sympy import Expr, S, Symbol
+from sympy.core.function import AppliedUndef
+
+from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind, split_scalar
+from symmem.algebra.passes import collect
+from symmem.algebra.scalars import Scalars
+from symmem.targets.coq.dialect import Unspelled, has_word
+
+HESSIAN = "D2L"
+
+
+class Opening:
+    """Replaces what stays closed by symbols; ``names`` says how Coq calls them."""
+
+    def __init__(self, direction: Symbol, numbers: Scalars) -> None:
+        """``direction`` stands for the vector to which a linear map is applied."""
+        self.direction = direction
+        self._numbers = numbers
+        self.names: dict[Symbol, str] = {}
+        self.maps: dict[Expr, str] = {contraction(direction): HESSIAN}
+        self.heads: dict[Expr, Symbol] = {}
+        self.images: dict[Expr, Expr] = {}
+
+    def opened(self, formula: Expr, sums: Mapping[Symbol, int]) -> Expr:
+        """A formula in which the ``sums`` over the past stand, each with its number."""
+        if formula in sums:
+            return self._symbol(f"history{sums[formula]} n i")
+        if not formula.args or formula in self.heads:
+            return self.heads.get(formula, formula)
+        if formula in self.images:
+            return self.images[formula]
+        if _is_closed(formula):
+            seen = formula.free_symbols & set(sums)
+            return self._mapped(formula, sums) if seen else self._head(formula)
+        parts = [self.opened(part, sums) if isinstance(part, Expr) else part for part in formula.args]
+        return formula.func(*parts)
+
+    def know(self, vectors: Sequence[Expr]) -> None:
+        """The images of these vectors, ``vector1`` and so on, under the maps that were met."""
+        for place, vector in enumerate(vectors, start=1):
+            for template, name in self.maps.items():
+                image = collect(template.xreplace({self.direction: vector}), self._numbers)
+                scalar, head = split_scalar(image)
+                if _is_closed(image):
+                    scalar, head = S.One, image
+                if _is_closed(head):
+                    known = self._symbol(f"{name} vector{place} i")
+                    self.images.setdefault(head, known / self.opened(scalar, {}))
+
+    def _mapped(self, formula: Expr, sums: Mapping[Symbol, int]) -> Expr:
+        first, *others = formula.free_symbols & set(sums)
+        if others or STEP in formula.free_symbols:
+            raise Unspelled(str(formula))
+        template = formula.xreplace({first: self.direction})
+        name = self.maps.setdefault(template, f"map{len(self.maps)}")
+        return self._symbol(f"{name} (fun i => history{sums[first]} n i) i")
+
+    def _head(self, formula: Expr) -> Symbol:
+        """A Hessian that is no image of a known vector has no place in the proof."""
+        if STEP in formula.free_symbols or any(map(is_contraction, formula.atoms(AppliedUndef))):
+            raise Unspelled(str(formula))
+        place = len(self.heads) + 1
+        text = f"number{place}" if kind(formula) is Kind.SCALAR else f"head{place} i"
+        self.heads[formula] = self._symbol(text)
+        return self.heads[formula]
+
+    def _symbol(self, text: str) -> Symbol:
+        # A name that no parameter can have.
+        symbol = Symbol(f"the Coq term {text}")
+        self.names[symbol] = text
+        return symbol
+
+
+def _is_closed(formula: Expr) -> bool:
+    """Whether the file has no word for its outermost function."""
+    return not has_word(formula)

@@ -165,8 +165,8 @@ def test_the_zoo_is_stated_as_the_documents_say() -> None:
 
 HARD = (
     "Definition", "forall", "R", "S", "I", "L", "IH", "H", "i", "k", "INR", "Rabs", "total", "past", "gain1", "weight1",
-    "kernel1", "vector1", "map1", "after", "gap1", "range1", "fades1", "closes", "radical1", "rho", "known", "total_plus",
-    "D2L_ext", "F_terms", "Type", "everything",
+    "kernel1", "vector1", "map1", "after", "gap1", "range1", "fades1", "closes", "radical1", "rho", "known",
+    "total_plus", "D2L_ext", "F_terms", "Type", "everything",
 )  # fmt: skip
 
 

@@ -17,10 +17,11 @@ from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
 
 def variables(made: Assembly) -> tuple[str, ...]:
     """What the file does not look into: numbers, vectors, and linear maps."""
-    opening, lines = made.opening, []
-    for head, symbol in opening.heads.items():
-        name, *entry = opening.names[symbol].split()
-        lines.append(f"Variable {name} : {'entry -> R' if entry else 'R'}. {_meaning(head)}")
+    opening = made.opening
+    lines: list[str] = []
+    for place, (head, symbol) in enumerate(opening.heads.items(), start=1):
+        declared = f"head{place} : entry -> R" if symbol in opening.entries else f"number{place} : R"
+        lines.append(f"Variable {declared}. {_meaning(head)}")
     for template, name in opening.maps.items():
         if name != HESSIAN:
             shown = template.xreplace({opening.direction: Symbol("v")})
@@ -80,21 +81,17 @@ def correction(proofs: Proofs, made: Assembly) -> Iterator[Block]:
 
 def _expanded(proofs: Proofs, made: Assembly) -> Iterator[str]:
     """Every map of a sum over the past, term by term."""
-    terms, text = proofs.claims.terms or (), proofs.real(made.assembled) if made.assembled is not None else ""
-    used = []
-    for each in made.sums:
-        place = proofs.place(each)
+    used = sorted(made.opening.mapped.values())
+    for name, place in used:
         values = " + ".join(
-            f"({history_number(proofs, each, term)}) * {proofs.atom(term.vector)}" for term in terms
+            f"({history_number(proofs, proofs.claims.memories[place - 1], term)}) * {proofs.atom(term.vector)}"
+            for term in proofs.claims.terms or ()
         )
-        for name in made.opening.maps.values():
-            if f"{name} (fun i => history{place} n i) i" in text:
-                used.append(name)
-                yield (
-                    f"rewrite ({name}_ext (fun i => history{place} n i)\n"
-                    f"    (fun i => {values}) (history{place}_closed n) i)."
-                )
-    for name in dict.fromkeys(used):
+        yield (
+            f"rewrite ({name}_ext (fun i => history{place} n i)\n"
+            f"    (fun i => {values}) (history{place}_closed n) i)."
+        )
+    for name in dict.fromkeys(name for name, _ in used):
         yield f"rewrite ?{name}_plus, ?{name}_times."
     for each in made.sums:
         yield f"rewrite ?history{proofs.place(each)}_closed."

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sympy import Add, Expr, Mul, Sum, Symbol
+from sympy import Add, Expr, Mul, Sum
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP, split_scalar
@@ -68,8 +68,7 @@ def assembly(derivation: Derivation) -> Assembly:
     known = tuple(each for each in _memories(method) if is_known(each))
     sums = _sums(method, held)
     opening = Opening(held.direction, method.numbers)
-    symbols = [Symbol(f"the Coq term vector{place} i") for place in range(1, len(terms) + 1)]
-    opening.names |= {symbol: f"vector{place} i" for place, symbol in enumerate(symbols, start=1)}
+    symbols = [opening.vector(f"vector{place}") for place in range(1, len(terms) + 1)]
     vectors = tuple(opening.opened(term.vector, {}) for term in terms)
     scalars = [opening.opened(term.scalar, {}) for term in terms]
     named = tuple(Term(scalar, symbol) for scalar, symbol in zip(scalars, symbols, strict=True))

@@ -144,8 +144,8 @@ def _decay(place: int, decay: Expr, ranges: Ranges, printer: CoqPrinter) -> Cond
 
 
 def _places(base: Expr, printer: CoqPrinter) -> dict[str, bool]:
-    entries = any(printer.source(symbol).endswith(" i") for symbol in base.free_symbols)
-    return {"by_step": STEP in base.free_symbols, "by_entry": entries}
+    seen = base.free_symbols
+    return {"by_step": STEP in seen, "by_entry": not printer.entries.isdisjoint(seen)}
 
 
 def _positive(name: str, base: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:

@@ -53,7 +53,9 @@ class Unspelled(Exception):  # noqa: N818  # caught beside the theorem that it c
 class CoqPrinter(SourcePrinter):
     """The text of an expression as a real number of Coq, in entry i of a vector."""
 
-    def __init__(self, names: Mapping[Symbol, str]) -> None:
+    def __init__(self, names: Mapping[Symbol, str], vectors: frozenset[Symbol] = frozenset()) -> None:
+        """``vectors``, beside grad and theta, stand for their entries."""
+        self.entries = vectors | {GRAD, THETA}
         super().__init__(DIALECT, names=lambda symbol: _named(symbol, names))
 
     def _print_Integer(self, number: Integer) -> str:

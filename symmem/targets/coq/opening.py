@@ -29,7 +29,10 @@ class Opening:
         self.names: dict[Symbol, str] = {}
         self.maps: dict[Expr, str] = {contraction(direction): HESSIAN}
         self.heads: dict[Expr, Symbol] = {}
+        self.entries: set[Symbol] = set()
         self.images: dict[Expr, Expr] = {}
+        self.mapped: dict[Symbol, tuple[str, int]] = {}
+        """The maps of the sums over the past, each with the number of the sum."""
 
     def opened(self, formula: Expr, sums: Mapping[Symbol, int]) -> Expr:
         """A formula in which the ``sums`` over the past stand, each with its number."""
@@ -63,16 +66,26 @@ class Opening:
             raise Unspelled(str(formula))
         template = formula.xreplace({first: self.direction})
         name = self.maps.setdefault(template, f"map{len(self.maps)}")
-        return self._symbol(f"{name} (fun i => history{sums[first]} n i) i")
+        symbol = self._symbol(f"{name} (fun i => history{sums[first]} n i) i")
+        self.mapped[symbol] = name, sums[first]
+        return symbol
 
     def _head(self, formula: Expr) -> Symbol:
         """A Hessian that is no image of a known vector has no place in the proof."""
         if STEP in formula.free_symbols or any(map(is_contraction, formula.atoms(AppliedUndef))):
             raise Unspelled(str(formula))
         place = len(self.heads) + 1
-        text = f"number{place}" if kind(formula) is Kind.SCALAR else f"head{place} i"
-        self.heads[formula] = self._symbol(text)
+        if kind(formula) is Kind.SCALAR:
+            self.heads[formula] = self._symbol(f"number{place}")
+        else:
+            self.heads[formula] = self.vector(f"head{place}")
         return self.heads[formula]
+
+    def vector(self, name: str) -> Symbol:
+        """The entry of a vector of the file."""
+        symbol = self._symbol(f"{name} i")
+        self.entries.add(symbol)
+        return symbol
 
     def _symbol(self, text: str) -> Symbol:
         # A name that no parameter can have.

@@ -99,12 +99,12 @@ def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter
     ]
     limit = derivation.limit
     limits = bounds(proofs, change, None if isinstance(limit, Missing) else limit.M)
-    return _stated(proofs, [*blocks, *limits], (_MEMORIES, _CORRECTION), Extent.CORRECTION)
+    return _stated(proofs, blocks, limits, (_MEMORIES, _CORRECTION), Extent.CORRECTION)
 
 
 def _by_sums(made: Assembly, names: dict[Symbol, str], why: str) -> Sheet:
     """Where the file cannot follow Phi itself: its sums over the past, and M put together from them."""
-    printer = CoqPrinter(names | made.opening.names)
+    printer = CoqPrinter(names | made.opening.names, frozenset(made.opening.entries))
     claims = made.claims
     spelled = (each for each in claims.memories if each in made.sums or _is_spelled(each.gain, printer))
     claims = replace(claims, memories=tuple(spelled))
@@ -116,12 +116,12 @@ def _by_sums(made: Assembly, names: dict[Symbol, str], why: str) -> Sheet:
         *assembled.update(proofs, made),
         *assembled.past(proofs, made),
         *assembled.correction(proofs, made),
-        *bounds(proofs, made.printed, made.limit),
     ]
     whole = made.assembled is not None
     found = _stated(
         proofs,
         blocks,
+        bounds(proofs, made.printed, made.limit),
         (_MEMORIES, _SUMS, _ASSEMBLED) if whole else (_MEMORIES, _SUMS),
         Extent.ASSEMBLED if whole else Extent.SUMS,
     )
@@ -139,8 +139,8 @@ def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) ->
         *update(proofs, printed),
         *(block for each in claims.memories for block in history(proofs, each)),
     ]
-    blocks += bounds(proofs, None, None)
-    return _stated(proofs, blocks, (_MEMORIES, _UPDATE), Extent.UPDATE)
+    limits = bounds(proofs, None, None)
+    return _stated(proofs, blocks, limits, (_MEMORIES, _UPDATE), Extent.UPDATE)
 
 
 def _memories_alone(claims: Claims, printer: CoqPrinter) -> Sheet:
@@ -150,15 +150,16 @@ def _memories_alone(claims: Claims, printer: CoqPrinter) -> Sheet:
         [*(each.gain for each in known), *_scales(claims)], _decays(claims), claims.method.ranges, printer
     )
     proofs = Proofs(claims, printer, found)
-    blocks = [*_memories(proofs), *bounds(proofs, None, None)]
     said, extent = ((_MEMORIES,), Extent.GAINS) if known else ((), Extent.NOTHING)
-    return _stated(proofs, blocks, said, extent)
+    return _stated(proofs, list(_memories(proofs)), bounds(proofs, None, None), said, extent)
 
 
-def _stated(proofs: Proofs, blocks: list[Block], said: tuple[str, ...], extent: Extent) -> Sheet:
-    limits = sum(block.proves.endswith("_limit") for block in blocks)
-    settled = f"{limits} of these numbers settle: their limits, each with a geometric bound"
-    return Sheet(tuple(proofs.conditions), tuple(blocks), (*said, settled) if limits else said, extent)
+def _stated(
+    proofs: Proofs, blocks: list[Block], limits: list[Block], said: tuple[str, ...], extent: Extent
+) -> Sheet:
+    settled = f"{len(limits)} of these numbers settle: their limits, each with a geometric bound"
+    told = (*said, settled) if limits else said
+    return Sheet(tuple(proofs.conditions), (*blocks, *limits), told, extent)
 
 
 def _memories(proofs: Proofs) -> Iterator[Block]:

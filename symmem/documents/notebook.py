@@ -110,9 +110,11 @@ def _section(section: Section, spelling: LatexSpelling) -> str:
     equations = [
         (spelling.latex(equation.label), spelling.latex(equation.value)) for equation in section.equations
     ]
-    caption = html.sentence([section.title, ": " if section.lead else "", *_written(section.lead, spelling)])
-    notes = [html.sentence(_written(note, spelling)) for note in section.notes]
-    return caption + (html.display(equations) if equations else "") + "".join(notes)
+    caption = html.caption(section.title, _written(section.lead, spelling))
+    notes = [_written(note, spelling) for note in section.notes]
+    if not equations and not section.lead:
+        return caption + html.items(notes)
+    return caption + (html.display(equations) if equations else "") + "".join(map(html.sentence, notes))
 
 
 def _written(prose: Prose, spelling: LatexSpelling) -> html.Words:

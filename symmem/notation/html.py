@@ -40,6 +40,16 @@ def table(head: Sequence[Words], rows: Sequence[Sequence[Words]]) -> str:
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def caption(title: str, words: Words) -> str:
+    """The title of a part, and what it says first."""
+    return f"<div><strong>{_words(title)}</strong>{': ' if words else ''}{_written(words)}</div>"
+
+
+def items(sentences: Sequence[Words]) -> str:
+    """A list."""
+    return f"<ul>{''.join(f'<li>{_written(each)}</li>' for each in sentences)}</ul>"
+
+
 def sentence(words: Words) -> str:
     """Words and mathematics on a line of their own."""
     return f"<div>{_written(words)}</div>"

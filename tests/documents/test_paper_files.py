@@ -182,7 +182,11 @@ def test_a_width_that_is_none_is_refused() -> None:
 def test_the_parts_of_a_paper_have_their_own_names() -> None:
     accounts = (told(load("gd")),)
     assert list(Paper(accounts).parts) == [GENERAL, "gd"]
-    assert list(Paper(accounts, symmem.compare(["gd"]).entries).parts) == [GENERAL, "gd", COMPARISON]
+    parts = Paper(accounts, symmem.compare(["gd"]).entries).parts
+    assert list(parts) == [GENERAL, "gd", COMPARISON]
+    # An author reads the first lines: they name every package that a later part asks for.
+    packages = [set(re.findall(r"\\usepackage\{(.*?)\}", text)[0].split(",")) for text in parts.values()]
+    assert set.union(*packages) == packages[0] >= {"longtable"}
 
 
 def test_what_stands_inside_a_root_is_said() -> None:

@@ -13,14 +13,18 @@ from symmem.documents.update import reads_others
 from symmem.output.rendering import render
 
 
-def general_text(accounts: Sequence[Account], layout: Layout) -> str:
-    """The section with the theorem to the order of these accounts at step n, and the kinds of memory that they have."""
+def general_text(accounts: Sequence[Account], layout: Layout, *, has_table: bool = False) -> str:
+    """The section with the theorem to the order of these accounts at step n, and the kinds of memory that they have.
+
+    Its first lines name the packages of the whole paper, whose table of comparison may run over pages.
+    """
     optimizers = [account.optimizer for account in accounts]
     scheduled = [optimizer.schedule is not None for optimizer in optimizers]
     values = {
         "version": __version__,
         "file": FILE,
         "paper": MEMORY_PAPER.key,
+        "has_table": has_table,
         "states": layout.share.states,
         "proves": layout.share.proves,
         "only_first": max(finite_order(account) for account in accounts) == 1,

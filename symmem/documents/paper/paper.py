@@ -60,7 +60,8 @@ class Paper:
             else ""
         )
         last = {COMPARISON: table} if table and self.layout.share.states else {}
-        return {GENERAL: general_text(self.accounts, self.layout), **sections, **last}
+        general = general_text(self.accounts, self.layout, has_table=bool(last) and not page.two_columns)
+        return {GENERAL: general, **sections, **last}
 
     @property
     def body(self) -> str:

@@ -103,8 +103,8 @@ def _many_steps(noise: MeanOverBatches) -> tuple[Prose, ...]:
     if noise.place != "limit" or noise.sampling.batches is None:
         return ()
     if noise.sampling.batches != BATCHES:
-        return (("The epoch is long beside the memory: these are many steps of one.",),)
-    return ((BATCHES, " is large beside the memory: these are many steps of one epoch."),)
+        return (("The epoch has to be long beside the memory: these are many steps of one.",),)
+    return ((BATCHES, " has to be large beside the memory: these are many steps of one epoch."),)
 
 
 def _long_section(found: LongMemory) -> Section:

@@ -7,6 +7,7 @@ steps, so that the mean over all draws is a sum over single noisy steps and over
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from pathlib import Path
 
 import mpmath
@@ -215,6 +216,33 @@ def test_many_steps(name: str, tmp_path: Path) -> None:
             for formula, (equal, whole) in zip((found.frozen, found.memory), truth, strict=True):
                 expected = (1 - rho) * equal + rho * whole
                 assert abs(number(formula, batches) - expected) < mpf(10) ** -8 * abs(expected)
+
+
+def mean_over_orders(run: Callable[[Numbers, Numbers], list[mpf]], n: int) -> list[mpf]:
+    """The coefficients of t^2 in the means of F and of M over every order of n + 1 batches, one after another."""
+    t = mpf(10) ** -9
+    raw = [mpf(3 * k * k % 7) + mpf(k) / 3 for k in range(n + 1)]
+    middle = mpmath.fsum(raw) / len(raw)
+    spread = mpmath.sqrt(mpmath.fsum((x - middle) ** 2 for x in raw) / len(raw))
+    orders = list(permutations((x - middle) / spread for x in raw))
+    runs = [noisy(run, order, sign * t) for order in orders for sign in (1, -1)]
+    zero = noisy(run, [mpf(0)] * (n + 1), t)
+    means = [mpmath.fsum(each) / len(runs) for each in zip(*runs, strict=True)]
+    return [(mean - still) / t**2 for mean, still in zip(means, zero, strict=True)]
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("step", [4, 5])
+@pytest.mark.parametrize("name", CASCADES)
+def test_every_order_of_an_epoch_at_its_last_step(name: str, step: int, tmp_path: Path) -> None:
+    """120 and 720 orders; the formula has the numbers put in."""
+    optimizer = declared(name, tmp_path).with_values(**VALUES)
+    found = noise_in_mean(method_of(optimizer), Sampling(Integer(step + 1)), step)
+    assert isinstance(found, MeanOverBatches)
+    with mpmath.workdps(50):
+        truth = mean_over_orders(CASCADES[name][2], step)
+        for formula, expected in zip((found.frozen, found.memory), truth, strict=True):
+            assert abs(number(formula, step + 1) - expected) < mpf(10) ** -12 * abs(expected)
 
 
 @pytest.mark.parametrize("name", ["adam", "lion"])

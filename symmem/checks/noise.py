@@ -13,7 +13,7 @@ from symmem.algebra.results import Missing
 from symmem.checks.claims import Claim
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
-from symmem.derivation.mean_over_batches import mean_over_batches
+from symmem.derivation.mean_over_batches import noise_in_mean
 from symmem.method.sampling import Sampling
 from symmem.verification.batches import Batches, NoisyOptimizer
 from symmem.verification.evaluation import evaluate
@@ -45,7 +45,7 @@ def noise_claims(optimizer: Optimizer, values: Mapping[str, Rational]) -> Iterat
     for step in STEPS:
         errors: dict[str, list[float]] = {"F_xi": [], "M_xi": []}
         for sampling in (Sampling(), Sampling(None)):
-            found = mean_over_batches(method, sampling, step)
+            found = noise_in_mean(method, sampling, step)
             if isinstance(found, Missing):
                 yield found
                 return

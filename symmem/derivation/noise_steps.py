@@ -14,7 +14,7 @@ from symmem.algebra.atoms import GRAD
 from symmem.algebra.results import Missing
 from symmem.derivation.frozen_noise import curvatures, slopes
 from symmem.derivation.gains import at_frozen_point, limit_gains
-from symmem.derivation.mean_over_batches import mean_over_batches, with_batches
+from symmem.derivation.mean_over_batches import noise_in_mean, with_batches
 from symmem.derivation.noise_trees import Trees
 from symmem.derivation.noisy_kernel import noisy_kernel
 from symmem.derivation.noisy_past import SettledPast
@@ -52,7 +52,7 @@ class NoisePaths:
 def noise_paths(method: Method, sampling: Sampling) -> NoisePaths | None:
     """The paths of a cascade after many steps; None for other methods, and where nothing is known."""
     one = with_batches(merged(method), sampling)
-    if not one.is_cascade or isinstance(mean_over_batches(method, sampling, "limit"), Missing):
+    if not one.is_cascade or isinstance(noise_in_mean(method, sampling, "limit"), Missing):
         return None
     paths = list(enumerate(Trees(one).paths(GRAD), start=1))
     values = limit_gains(one)
@@ -65,7 +65,7 @@ def noise_paths(method: Method, sampling: Sampling) -> NoisePaths | None:
 
 def noise_steps(method: Method, sampling: Sampling) -> NoiseSteps | None:
     """The steps of a method that is not linear in the gradient, and no cascade; None where nothing is known."""
-    if isinstance(mean_over_batches(method, sampling, "limit"), Missing):
+    if isinstance(noise_in_mean(method, sampling, "limit"), Missing):
         return None
     one = with_batches(merged(method), sampling)
     if one.is_cascade or noisy_kernel(one) is not None:

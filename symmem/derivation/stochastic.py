@@ -22,7 +22,7 @@ from symmem.algebra.atoms import GRAD
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing
 from symmem.derivation.gains import at_frozen_point, limit_gains
-from symmem.derivation.mean_over_batches import mean_over_batches
+from symmem.derivation.mean_over_batches import noise_in_mean
 from symmem.derivation.noise_trees import Trees
 from symmem.method.merging import merged
 from symmem.method.method import Method
@@ -40,7 +40,7 @@ class StochasticEquation:
 
 def stochastic_equation(method: Method) -> StochasticEquation | Missing:
     """Drift and diffusion after many steps."""
-    found = mean_over_batches(method, Sampling(None), "limit")
+    found = noise_in_mean(method, Sampling(None), "limit")
     if isinstance(found, Missing):
         return found
     one = merged(method)

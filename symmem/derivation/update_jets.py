@@ -116,9 +116,11 @@ class UpdateJets:
         return self._remembered(place, step, seen)
 
     def _remembered(self, place: int, step: int, value: Callable[[int], Expr]) -> Expr:
+        return self._collected(Add(*(self._weight(place, step, s) * value(s) for s in range(step + 1))))
+
+    def _weight(self, place: int, step: int, s: int) -> Expr:
         kernel = self._method.channels[place].kernel
-        weighed = (kernel.weight(Integer(step), Integer(step - s)) * value(s) for s in range(step + 1))
-        return self._collected(Add(*weighed))
+        return self._once(("weight", place, step, s), lambda: kernel.weight(Integer(step), Integer(step - s)))
 
     def _collected(self, expression: Expr) -> Expr:
         return collect(expression, self._method.numbers) if expression != 0 else S.Zero

@@ -99,6 +99,10 @@ class Composition(Kernel):
         at, p = self.outer.looks_at(n), n - k
         if at is not None:
             return self.outer.gain(n) * reached(at - p) * self.inner.weight(at, Max(at - p, 0))
+        if n.is_Integer and p.is_Integer:
+            # Numbers go down to the innermost kernel: no sum of maxima is made only to be written out.
+            steps = (Integer(step) for step in range(int(p), int(n) + 1))
+            return Add(*(self.outer.weight(n, n - r) * self.inner.weight(r, r - p) for r in steps))
         r = self._looked
         summand = self.outer.weight(STEP, STEP - r) * self.inner.weight(r, r - PAST)
         return added(summand, r, PAST, STEP, {STEP: n, PAST: n - k})

@@ -31,11 +31,26 @@ def added(summand: Expr, r: Symbol, first: Expr, last: Expr, values: Mapping[Sym
     """``sum_{r=first..last} summand(r)`` at these values of n and s: written out between numbers, closed, or a Sum."""
     lower, upper = first.xreplace(values), last.xreplace(values)
     if lower.is_Integer and upper.is_Integer:
-        placed = summand.xreplace(values)
-        return Add(*(placed.xreplace({r: Integer(step)}) for step in range(int(lower), int(upper) + 1)))
+        return _written_out(summand.xreplace(values), r, lower, upper)
     closed = _closed(summand, r, first, last) if is_scalar(summand) else None
     whole = Sum(summand, (r, first, last)) if closed is None else closed
     return whole.xreplace(values)
+
+
+def _written_out(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr:
+    """Term by term; a sum inside, of a memory of memories, is between numbers then, and is written out too."""
+    terms = (summand.xreplace({r: Integer(step)}) for step in range(int(first), int(last) + 1))
+    return Add(
+        *(term.replace(_is_between_numbers, _sum_written_out) if term.has(Sum) else term for term in terms)
+    )
+
+
+def _is_between_numbers(expression: Expr) -> bool:
+    return isinstance(expression, Sum) and all(bound.is_Integer for bound in expression.limits[0][1:])
+
+
+def _sum_written_out(inner: Sum) -> Expr:
+    return _written_out(inner.function, *inner.limits[0])
 
 
 def reached(lead: Expr) -> Expr:

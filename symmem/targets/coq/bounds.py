@@ -15,6 +15,9 @@ from symmem.targets.coq.fading import Fading, Powers, fading_terms
 from symmem.targets.coq.memories import history_value, known_sums
 from symmem.targets.coq.proofs import Block, Proofs, theorem
 
+_M, _LIMIT = "M", "_limit"
+BOUND_OF_M = _M + _LIMIT
+
 
 def bounds(proofs: Proofs, printed: Expr | None, limit: Expr | None) -> list[Block]:
     """One theorem for every gain, sum and correction that depends on n and settles."""
@@ -61,7 +64,7 @@ def _correction(proofs: Proofs, printed: Expr | None, limit: Expr | None) -> Ite
         return
     closing = proofs.squares([printed, limit])
     yield from _bound(
-        proofs, "M", "M n i", printed, limit, steps=["rewrite M_closed."], by_entry=True, closing=closing
+        proofs, _M, "M n i", printed, limit, steps=["rewrite M_closed."], by_entry=True, closing=closing
     )
 
 
@@ -89,7 +92,7 @@ def _bound(
         f"Rabs {proofs.atom(each.factor)} * ({_above(proofs, each.below)})" for each in terms
     )
     yield theorem(
-        f"{name}_limit",
+        f"{name}{_LIMIT}",
         f"forall (rho : R) (n : nat){' (i : entry)' if by_entry else ''}, {slowest}\n"
         f"  Rabs ({subject} - {proofs.atom(limit)})\n  <= ({constant}) * rho ^ n",
         [

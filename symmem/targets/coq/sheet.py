@@ -15,8 +15,8 @@ from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
 from symmem.targets.coq import assembled
-from symmem.targets.coq.assembly import Assembly, assembly, no_assembly
-from symmem.targets.coq.bounds import bounds
+from symmem.targets.coq.assembly import assembly, no_assembly
+from symmem.targets.coq.bounds import BOUND_OF_M, bounds
 from symmem.targets.coq.claims import Claims, claims_of, is_known
 from symmem.targets.coq.conditions import Condition, conditions, poles, roots_in
 from symmem.targets.coq.correction import correction, update
@@ -49,6 +49,9 @@ _SUMS = "the sums over the past of F, which stands there as symmem prints it, at
 _ASSEMBLED = (
     "the correction M at every step, put together from these sums; its slopes stand there as linear maps"
 )
+_UNBOUNDED = (
+    "the limit of M with a bound: M is no sum of powers of the decays, each in front of a vector that stays"
+)
 _SLOPES = "that F is Phi on a constant history, and that the linear maps are its slopes there"
 
 
@@ -66,7 +69,7 @@ def sheet(derivation: Derivation, names: dict[Symbol, str]) -> Sheet:
             why = f"there is no word for {unspelled} here"
     if no_assembly(derivation) is None:
         try:
-            return _by_sums(assembly(derivation), names, why)
+            return _by_sums(derivation, names, why)
         except Unspelled:
             pass  # what is said of F below has the reason
     lost = [f"M at step n: {why}"]
@@ -97,13 +100,15 @@ def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter
         *(block for each in claims.memories for block in history(proofs, each)),
         *correction(proofs, change),
     ]
-    limit = derivation.limit
-    limits = bounds(proofs, change, None if isinstance(limit, Missing) else limit.M)
-    return _stated(proofs, blocks, limits, (_MEMORIES, _CORRECTION), Extent.CORRECTION)
+    limit = None if isinstance(derivation.limit, Missing) else derivation.limit.M
+    limits = bounds(proofs, change, limit)
+    stated = _stated(proofs, blocks, limits, (_MEMORIES, _CORRECTION), Extent.CORRECTION)
+    return replace(stated, missing=_unbounded(change, derivation, limits))
 
 
-def _by_sums(made: Assembly, names: dict[Symbol, str], why: str) -> Sheet:
+def _by_sums(derivation: Derivation, names: dict[Symbol, str], why: str) -> Sheet:
     """Where the file cannot follow Phi itself: its sums over the past, and M put together from them."""
+    made = assembly(derivation)
     printer = CoqPrinter(names | made.opening.names, frozenset(made.opening.entries))
     claims = made.claims
     spelled = (each for each in claims.memories if each in made.sums or _is_spelled(each.gain, printer))
@@ -117,16 +122,17 @@ def _by_sums(made: Assembly, names: dict[Symbol, str], why: str) -> Sheet:
         *assembled.past(proofs, made),
         *assembled.correction(proofs, made),
     ]
-    whole = made.assembled is not None
+    whole, limits = made.assembled is not None, bounds(proofs, made.printed, made.limit)
     found = _stated(
         proofs,
         blocks,
-        bounds(proofs, made.printed, made.limit),
+        limits,
         (_MEMORIES, _SUMS, _ASSEMBLED) if whole else (_MEMORIES, _SUMS),
         Extent.ASSEMBLED if whole else Extent.SUMS,
     )
     lost = f"{_SLOPES if whole else 'that F is Phi on a constant history, and M'}: {why}"
-    return replace(found, missing=(lost,), variables=assembled.variables(made))
+    left = (lost, *_unbounded(made.printed, derivation, limits))
+    return replace(found, missing=left, variables=assembled.variables(made))
 
 
 def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
@@ -160,6 +166,14 @@ def _stated(
     settled = f"{len(limits)} of these numbers settle: their limits, each with a geometric bound"
     told = (*said, settled) if limits else said
     return Sheet(tuple(proofs.conditions), (*blocks, *limits), told, extent)
+
+
+def _unbounded(printed: Expr | None, derivation: Derivation, limits: list[Block]) -> tuple[str, ...]:
+    """Where M has a limit and no bound that goes there: that is said."""
+    settles = (
+        printed is not None and STEP in printed.free_symbols and not isinstance(derivation.limit, Missing)
+    )
+    return () if not settles or any(block.proves == BOUND_OF_M for block in limits) else (_UNBOUNDED,)
 
 
 def _memories(proofs: Proofs) -> Iterator[Block]:

@@ -63,15 +63,23 @@ def _real_product(product: Expr) -> Expr:
     if not product.has(Abs, sign):
         return product
     powers: dict[Expr, Expr] = {}
+    sizes: dict[Expr, Expr] = {}
     for factor in Mul.make_args(product):
         base, exponent = factor.as_base_exp()
         if isinstance(base, sign) and isinstance(exponent, Integer):
             # sign(x) = |x| / x off its jump, so sign(x)^2 = 1 and x sign(x) = |x|.
             inner = base.args[0]
-            _raise(powers, real_function(Abs, inner), exponent % 2)
+            sizes[inner] = real_function(Abs, inner)
+            _raise(powers, sizes[inner], exponent % 2)
             _raise(powers, inner, -(exponent % 2))
         else:
             _raise(powers, base, exponent)
+    for inner, size in sizes.items():
+        left = powers[inner]
+        if size.args[:1] != (inner,) and isinstance(left, Integer) and left % 2 and left < 0:
+            # SymPy writes |c - x| for |x - c|: what has no x to cancel with stays a sign, and is no 0/0 at x = c.
+            _raise(powers, size, left)
+            powers[inner], powers[sign(inner)] = Integer(0), Integer(1)
     for base, exponent in list(powers.items()):
         if isinstance(base, Abs):
             _settle(powers, base, exponent)

@@ -7,9 +7,9 @@ The tensors are symmetric, and so are the Jacobians of opaque functions, which h
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Mul, Pow, default_sort_key
+from sympy import Add, Expr, Mul, Pow, default_sort_key, expand, fraction, together
 
-from symmem.algebra.atoms import TOTAL, Kind, is_contraction, split_scalar, terms_of
+from symmem.algebra.atoms import TOTAL, Kind, is_contraction, moves_with_theta, split_scalar, terms_of
 from symmem.algebra.gradients import expanded
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 
@@ -21,6 +21,19 @@ def canonical(scalar: Expr) -> Expr:
         factors = [_flattest(factor) if factor.func == TOTAL else factor for factor in Mul.make_args(term)]
         terms.append(Mul(*factors))
     return Add(*terms)
+
+
+def is_same(one: Expr, other: Expr) -> bool:
+    """Whether two scalars are equal by their terms, the coefficient of each as a quotient of polynomials.
+
+    ``b/(2 (1 - b)) + c/(2 (1 - c))`` and ``(b/(1 - b) + c/(1 - c))/2`` are; of what is left nothing is claimed.
+    """
+    rows: dict[Expr, list[Expr]] = {}
+    for term in terms_of(canonical(one - other)):
+        factors = Mul.make_args(term)
+        moving = Mul(*(factor for factor in factors if moves_with_theta(factor)))
+        rows.setdefault(moving, []).append(Mul(*(f for f in factors if not moves_with_theta(f))))
+    return all(expand(fraction(together(Add(*fixed)))[0]) == 0 for fixed in rows.values())
 
 
 def _flattest(number: Expr) -> Expr:

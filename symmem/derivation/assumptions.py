@@ -64,14 +64,15 @@ def _ranges_of_decays(method: Method) -> dict[Expr, Interval]:
 def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Assumption]:
     """A closed form may have ``1/(beta1 - beta2)``: its value where that is zero is a limit.
 
+    So it may have ``1/beta``, where a cascade reads a delay, and a loss ``1/(2 - 2 p)``, where p = 1 has a logarithm.
     ``1/(1 - beta1 beta2)`` is no such pole: the ranges of the decays keep it away from zero.
     """
     ranges = {**method.ranges, **_ranges_of_decays(method)}
     for formula in formulas:
         for part in sorted(formula.atoms(Pow), key=default_sort_key):
             pole = part.base
-            below = isinstance(pole, Add) and part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
-            if below and not is_nonzero(pole, ranges):
+            below = part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
+            if below and (isinstance(pole, Add) or pole in ranges) and not is_nonzero(pole, ranges):
                 yield Assumption(
                     Sentence.of(pole, " is not 0"),
                     Sentence.of("where it is, derive again with those values set"),

@@ -240,7 +240,9 @@ class Derivation:
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the results rest on."""
         formulas = () if isinstance(self.F, Missing) else (self.F, finite_correction(self.method))
-        return assumptions(self.method, self.order, formulas)
+        losses = (self.modified_loss, self.gradient_map_loss)
+        potentials = (each.potential for each in losses if isinstance(each, ModifiedLoss | GradientMapLoss))
+        return assumptions(self.method, self.order, (*formulas, *potentials))
 
     @cached_property
     def conclusions(self) -> tuple[Conclusion, ...]:

@@ -31,6 +31,9 @@ from symmem.derivation.history import past_terms
 from symmem.derivation.singular import is_finite
 from symmem.method.method import Method
 
+_ONLY = ", and a start-up shift is given only where it does"
+"""No denial: a gain that settles like ``1/n^2`` has a convergent ``sum_s (F - F^(s))`` too."""
+
 
 def shift(method: Method) -> Expr:
     """``d_1``, all at theta_0; 0 where the step does not depend on n (bias correction, degree 0)."""
@@ -92,7 +95,7 @@ def unsummable(method: Method) -> Missing | None:
     if method.rate is not None and isinstance(method.rate.settled, Missing):
         return method.rate.settled
     if method.rate is not None and not settles(method.rate.factor, STEP, method.ranges, limit):
-        words = " is not known to settle exponentially fast, so the limit form has no start-up shift"
+        words = f" is not known to settle exponentially fast{_ONLY}"
         return Missing(
             Sentence.of(Whose(method.name), "the rate ", method.rate.factor, words), (Advice.FINITE,)
         )
@@ -105,7 +108,7 @@ def unsummable(method: Method) -> Missing | None:
             continue
         place = f"momentum {position}: the gain "
         verb = " is not known to" if decays is None else " does not"
-        words = f"{verb} settle exponentially fast, so the limit form has no start-up shift"
+        words = f"{verb} settle exponentially fast{_ONLY}"
         return Missing(Sentence.of(Whose(method.name), place, now, words), (Advice.FINITE,))
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symmem.algebra.atoms import LR
-from symmem.algebra.scalar_forms import canonical
+from symmem.algebra.scalar_forms import is_same
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.modified_loss import Verdict
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
@@ -71,7 +71,7 @@ def map_remarks(loss: Verdict | None, found: GradientMapLoss) -> tuple[Prose, ..
     """In which sense it is a loss, beside the other one; what the running form is; how far it goes."""
     remarks: list[Prose] = []
     if isinstance(loss, ModifiedLoss):
-        if canonical(loss.potential - found.potential) == 0:
+        if is_same(loss.potential, found.potential):
             remarks.append((INSIDE, " is ", MODIFIED, ", the modified loss above."))
         else:
             remarks.append(
@@ -82,8 +82,8 @@ def map_remarks(loss: Verdict | None, found: GradientMapLoss) -> tuple[Prose, ..
         remarks.append(("The memory is not geometric: this holds to first order, with its mean age.",))
     else:
         remarks.append(
-            ("The running form is ", INSIDE, " along a trajectory, to every order and without Hessians: from the loss "
-             "now, its previous value, and the momentum ", found.map.channel, " of the step before; it forgets its "
-             "start."),
+            ("The running form is ", INSIDE, " along a trajectory, once the gains have settled, to every order and "
+             "without Hessians: from the loss now, its previous value, and the momentum ", found.map.channel,
+             " of the step before; it forgets its start."),
         )  # fmt: skip
     return tuple(remarks)

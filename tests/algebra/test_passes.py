@@ -277,6 +277,19 @@ def test_real_product(factors: list[Expr], product: Expr) -> None:
 
 
 @pytest.mark.parametrize(
+    "x", [p * theta / (1 - p) + grad, grad - p * theta / (p - 1), -theta - grad], ids=str
+)
+def test_a_sign_of_a_sum_is_no_quotient(x: Expr) -> None:
+    """SymPy turns the sum inside ``|x|`` round; ``|-x|^(q + 1)/x`` would be 0/0 at x = 0, where sign(x) |x|^q is 0."""
+    product = real_product([Abs(x) ** q, sign(x)])
+    for value in (-4, 0, 9):
+        numbers = {p: HALF, q: HALF, grad: S(value), theta: S(0)}
+        size = x.xreplace(numbers)
+        assert product.xreplace(numbers) == sign(size) * sqrt(Abs(size))
+    assert real_product([x, sign(x)]) == Abs(x)
+
+
+@pytest.mark.parametrize(
     ("base", "exponent", "power"),
     [
         (grad**2, HALF, Abs(grad)),

@@ -265,3 +265,18 @@ def test_resonances_of_products_are_reported() -> None:
     )
     said = " ".join(str(item) for item in symmem.derive(optimizer).assumptions)
     assert "p*q" in said
+
+
+def test_poles_of_a_loss_and_of_a_single_decay_are_named() -> None:
+    """``1/(2 - 2 p)`` at p = 1, where the loss has a logarithm; ``1/beta``, where an average reads a delay."""
+    power = {**DECAYS, **EPS, "p": {"default": Rational(1, 4), "range": "[0, 1]"}}
+    root = symmem.derive(Optimizer("root", "m1/(m2 + eps)**p", [GRAD, SQUARE], power))
+    assert [each.pole.subs("p", 1) for each in root.assumptions if each.pole is not None] == [0]
+    below = {**power, "p": {"default": Rational(1, 4), "range": "[0, 1)"}}
+    safe = symmem.derive(Optimizer("root", "m1/(m2 + eps)**p", [GRAD, SQUARE], below))
+    assert not any(each.pole is not None for each in safe.assumptions)
+    decays = {**DECAYS, "gamma": {"default": Rational(1, 2), "range": "[0, 1)"}}
+    delay = Momentum("grad", delay=2, start=0)
+    rows = [delay, Momentum("grad - m1", "beta", "1 - beta"), Momentum("m2 + grad", "gamma", "1 - gamma")]
+    read = symmem.derive(Optimizer("read", "m3", rows, decays))
+    assert any(each.pole is not None and each.pole.subs("beta", 0) == 0 for each in read.assumptions)

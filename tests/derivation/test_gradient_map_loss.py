@@ -21,7 +21,7 @@ from symmem.algebra.atoms import GRAD, LR, contraction, slot, total
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.gradients import expanded, gradient
 from symmem.algebra.results import Missing
-from symmem.algebra.scalar_forms import canonical
+from symmem.algebra.scalar_forms import canonical, is_same
 from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
 from symmem.derivation.verdicts import Obstruction
 from symmem.method.reading import method_of
@@ -254,3 +254,14 @@ def test_what_is_no_gradient_map_of_one_memory_has_none(name: str) -> None:
     assert isinstance(derivation.gradient_map_verdict, Missing)
     assert derivation.gradient_map_loss is None
     assert ("memory" in str(derivation.gradient_map_verdict)) == (name != "rmsprop")
+
+
+def test_two_losses_that_are_one_are_said_to_be_one() -> None:
+    """Three averages of averages: both losses are ``L + h/2 (b/(1-b) + c/(1-c) + d/(1-d)) |grad|^2``, written twice."""
+    momentum = [Momentum("grad", "b", "1 - b"), Momentum("m1", "c", "1 - c"), Momentum("m2", "d", "1 - d")]
+    cascade = symmem.derive(Optimizer("three", "m3", momentum, dict.fromkeys("bcd", BETA)))
+    behind, inside = cascade.modified_loss, cascade.gradient_map_loss
+    assert isinstance(inside, GradientMapLoss)
+    assert is_same(behind.potential, inside.potential)
+    assert not is_same(behind.potential, inside.potential + LR * Symbol("b") * total(GRAD**2))
+    assert not is_same(behind.potential, inside.potential.xreplace({Symbol("b"): Symbol("c")}))

@@ -6,7 +6,7 @@ from sympy import Expr
 
 from symmem.algebra.families import RATE
 from symmem.algebra.results import Missing
-from symmem.algebra.scalar_forms import canonical
+from symmem.algebra.scalar_forms import is_same
 from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
@@ -59,7 +59,7 @@ class Compared:
         found = self.account.gradient_map_loss
         if not isinstance(found, GradientMapLoss):
             return None
-        same = self.loss is not None and canonical(self.loss - found.potential) == 0
+        same = self.loss is not None and is_same(self.loss, found.potential)
         return None if same else found.potential
 
     @property

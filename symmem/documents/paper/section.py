@@ -9,6 +9,8 @@ from sympy import Expr, Pow
 
 from symmem import __version__
 from symmem.algebra.results import Assumption
+from symmem.derivation.gradient_map_loss import GradientMapLoss
+from symmem.derivation.verdicts import ModifiedLoss
 from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
@@ -93,11 +95,13 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
 
 
 def _written(account: Account, writer: Writer, short: Short) -> tuple[Expr, ...]:
-    """The closed forms of step n that the section writes, in its lemma and in the proof."""
+    """The closed forms of step n that the section writes, in its lemma and in the proof; and its modified losses."""
     assert account.lemma is not None
+    losses = (account.modified_loss, account.gradient_map_loss)
+    potentials = (each.potential for each in losses if isinstance(each, ModifiedLoss | GradientMapLoss))
     blocks = (block.template for block in short.blocks)
     closed = written_in_closed_form(account.lemma.steps, naming_histories(account.lemma.steps, writer))
-    return (short.F, *short.corrections, *blocks, *closed)
+    return (short.F, *short.corrections, *blocks, *closed, *potentials)
 
 
 def _is_used(assumption: Assumption, written: tuple[Expr, ...]) -> bool:

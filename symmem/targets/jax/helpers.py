@@ -152,9 +152,9 @@ def _sum_tensors(vector: Any) -> Any:
 
 
 def _oldest(first: Any, stop: Any, decay: Any) -> jax.Array:
-    """The first step with abs(decay)**(stop - step) >= 2**-TOLERANCE_BITS."""
+    """The first step with abs(decay)**(stop - step) >= 2**-TOLERANCE_BITS; with 0**0 = 1 the last one at least."""
     terms = jnp.ceil(-TOLERANCE_BITS * jnp.log(2.0) / jnp.log(jnp.abs(decay)))
-    count = jnp.where(decay == 0.0, 0.0, terms).astype(jnp.asarray(stop).dtype)
+    count = jnp.where(decay == 0.0, 1.0, terms).astype(jnp.asarray(stop).dtype)
     return jnp.maximum(first, stop - count)
 
 

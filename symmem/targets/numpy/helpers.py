@@ -221,9 +221,9 @@ def _erf(x: Any) -> Array:
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:
-    """The first step with abs(decay)**(stop - step) >= 2**-TOLERANCE_BITS."""
+    """The first step with abs(decay)**(stop - step) >= 2**-TOLERANCE_BITS; with 0**0 = 1 the last one at least."""
     if decay == 0.0:
-        return stop
+        return max(first, stop - 1)
     terms = -TOLERANCE_BITS * np.log(2.0) / np.log(abs(decay))
     return max(first, stop - int(np.ceil(terms)))
 

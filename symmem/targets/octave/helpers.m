@@ -70,9 +70,9 @@ function number = total(vector)
 end
 
 function first = oldest(first, stop, decay, bits)
-  % The first step with abs(decay)^(stop - step) >= 2^-bits.
+  % The first step with abs(decay)^(stop - step) >= 2^-bits; with 0^0 = 1 the last one at least.
   if decay == 0
-    first = stop;
+    first = max(first, stop - 1);
   else
     first = max(first, stop - ceil(-bits * log(2) / log(abs(decay))));
   end

@@ -107,9 +107,9 @@ def _sum_tensors(vector: Any) -> float:
 
 
 def _oldest(first: int, stop: int, decay: float) -> int:
-    """The first step with abs(decay)**(stop - step) >= 2**-60."""
+    """The first step with abs(decay)**(stop - step) >= 2**-60; with 0**0 = 1 the last one at least."""
     if decay == 0.0:
-        return stop
+        return max(first, stop - 1)
     return max(first, stop - math.ceil(-60.0 / math.log2(abs(decay))))
 
 

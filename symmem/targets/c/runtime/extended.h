@@ -46,13 +46,12 @@ static SYMMEM_RARE symmem_wide extended(symmem_formula *formula, const double *n
     return same ? first : symmem_of(NAN); /* the limit must not depend on the path */
 }
 
-/* The first step with |decay|**(stop - step) >= 2**-SYMMEM_TOLERANCE_BITS; older terms of a sum are left out. */
+/* The first step with |decay|**(stop - step) >= 2**-SYMMEM_TOLERANCE_BITS, with 0**0 = 1 the last one at least; older
+   terms of a sum are left out. */
 static SYMMEM_INLINE double symmem_oldest(double first, double stop, double decay)
 {
-    if (decay == 0) {
-        return stop;
-    }
-    const double oldest = stop - ceil(-(double)SYMMEM_TOLERANCE_BITS / log2(fabs(decay)));
+    const double terms = decay == 0 ? 1 : ceil(-(double)SYMMEM_TOLERANCE_BITS / log2(fabs(decay)));
+    const double oldest = stop - terms;
     return oldest > first ? oldest : first;
 }
 

@@ -286,19 +286,11 @@ def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ..
 
 
 def _decay(summand: Expr, index: Symbol, stop: Expr) -> Expr | None:
-    """The base b of a factor ``b**(stop - index + c)`` that all terms share, with ``c >= -1``, else None.
-
-    ``c = -1`` weighs the last step with ``b**0``, which is 1 also where b is 0: there the last step is all of the sum.
-    """
+    """The base b of a factor ``b**(stop - index + c)``, c >= -1, that all terms share; c = -1 ends with 0**0 = 1."""
     shared: set[Expr] | None = None
     for term in Add.make_args(summand):
-        bases = {
-            power.base
-            for power in Mul.make_args(term)
-            if isinstance(power, Pow)
-            and (ahead := power.exp - stop + index).is_number
-            and ahead >= -1
-            and is_scalar(power.base)
-        }
+        powers = [each for each in Mul.make_args(term) if isinstance(each, Pow) and is_scalar(each.base)]
+        ahead = [(each.base, each.exp - stop + index) for each in powers]
+        bases = {base for base, c in ahead if c.is_number and c >= -1}
         shared = bases if shared is None else shared & bases
     return min(shared, key=str) if shared else None

@@ -46,8 +46,18 @@ def has_word(formula: Expr) -> bool:
     return not isinstance(formula, Function) or formula.func.__name__ in (*_FUNCTIONS, "sign", "Min", "Max")
 
 
+_LONGEST = 30
+"""A longer expression is named by its function."""
+
+
 class Unspelled(Exception):  # noqa: N818  # caught beside the theorem that it concerns
     """An expression that the file cannot state."""
+
+    @classmethod
+    def of(cls, expression: Expr) -> Unspelled:
+        """Named by its text, or by its function where that is long."""
+        text = str(expression)
+        return cls(text if len(text) <= _LONGEST else expression.func.__name__)
 
 
 class CoqPrinter(SourcePrinter):
@@ -108,7 +118,7 @@ class CoqPrinter(SourcePrinter):
         if is_contraction(expression) and len(expression.args) == 1:
             return f"D2L {self.vector(expression.args[0])} i"
         if expression.func.__name__ not in _FUNCTIONS:
-            raise Unspelled(str(expression))
+            raise Unspelled.of(expression)
         return super()._print_Function(expression)
 
     def _print_sign(self, expression: Expr) -> str:
@@ -118,7 +128,7 @@ class CoqPrinter(SourcePrinter):
 
     def emptyPrinter(self, expr: Expr) -> str:  # SymPy's name
         """Whatever has no spelling."""
-        raise Unspelled(str(expr))
+        raise Unspelled.of(expr)
 
 
 def natural(exponent: Expr) -> str:

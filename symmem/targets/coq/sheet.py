@@ -67,12 +67,13 @@ def sheet(derivation: Derivation, names: dict[Symbol, str]) -> Sheet:
             return _with_correction(claims, derivation, printer)
         except Unspelled as unspelled:
             why = f"there is no word for {unspelled} here"
-    if no_assembly(derivation) is None:
+    open_ = no_assembly(derivation)
+    if open_ is None:
         try:
             return _by_sums(derivation, names, why)
-        except Unspelled:
-            pass  # what is said of F below has the reason
-    lost = [f"M at step n: {why}"]
+        except Unspelled as unspelled:
+            open_ = f"there is no word for {unspelled} here"
+    lost = [f"M at step n: {open_}"]
     why = _no_update(claims, derivation)
     if why is None:
         try:

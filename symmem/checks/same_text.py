@@ -132,11 +132,16 @@ def _sizes(part: Part) -> str:
     if part.formula == 0:
         return "no difference"
     if len(part.sizes) == 1:
-        told = f"{_size(part.sizes[0])}{_below(part.sizes[0])}"
+        text = f"{_size(part.sizes[0])}{_below(part.sizes[0])}"
     else:
-        each = [f"{_size(size)} at n = {step}" for step, size in zip(STEPS, part.sizes, strict=True)]
-        told = f"{', '.join(each)}{_below(part.sizes[-1])}"
-    return f"{told}; at the defaults and h = {decimal(RATE)}"
+        counted = [size for size in part.sizes if size.number != 0]
+        mixed = len({size.of_second for size in counted}) > 1
+        marks = [" of the second one's" if mixed and size.of_second else "" for size in part.sizes]
+        told = zip(map(_size, part.sizes), STEPS, marks, strict=True)
+        each = [f"{size} at n = {step}{mark}" for size, step, mark in told]
+        below = ", else of the first one's" if mixed else _below((counted or part.sizes)[-1])
+        text = f"{', '.join(each)}{below}"
+    return f"{text}; at the defaults and h = {decimal(RATE)}"
 
 
 def _below(size: Size) -> str:

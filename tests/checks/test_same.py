@@ -357,3 +357,15 @@ def test_equal_limits_of_different_optimizers_are_said() -> None:
     adam, signum = load("adam").with_values(beta1=0.5, beta2=0.5), load("signum").with_values(beta=0.5)
     text = same_text(same(adam, signum), Style())
     assert "F and M after many steps agree" in " ".join(text.split())
+
+
+def test_a_size_says_of_which_it_is_step_by_step() -> None:
+    """At n = 0 the first one stands still, and nothing is a multiple of its update; at n = 1 it is a 50th."""
+    warm = own("m1", ("grad", "beta", "(1 - beta)*min(n, 50)/50"), beta=(0.6, "[0, 1)"))
+    plain = own("m1", ("grad", "beta", "1 - beta"), beta=(0.6, "[0, 1)"))
+    text = " ".join(same_text(same(warm, plain), Style()).split())
+    assert "1.0e+00 at n = 0 of the second one's, 4.9e+01 at n = 1," in text
+    assert ", else of the first one's;" in text
+    turned = " ".join(same_text(same(plain, warm), Style()).split())
+    assert "1.0e+00 at n = 0, 9.8e-01 at n = 1," in turned
+    assert "of the second one's" not in turned

@@ -17,6 +17,7 @@ from truth import LR, THETA, literal_of, load
 
 import symmem
 from symmem.errors import SymmemError
+from symmem.targets.c.build import build
 from symmem.targets.c.layout import c_files
 from symmem.verification import bruteforce
 from symmem.verification.values import settled_step
@@ -196,3 +197,15 @@ def test_a_norm_at_every_past_step_is_refused_at_finite_n(tmp_path: Path) -> Non
     )
     source = c_files(symmem.derive(str(path))).source
     assert "every past step would need a sum over the entries of its own" in source
+
+
+def test_the_norm_of_a_constant_counts_the_entries(shared_folder: Path) -> None:
+    """m2 = 1/10 + 1/30 + ... in every entry: no sum is taken, and the number of entries is known all the same."""
+    momentum = [symmem.Momentum("grad", "0", "1"), symmem.Momentum("1/10", "1/3", "1")]
+    constant = symmem.Optimizer("constant", "m1/(norm(m2) + 1)", momentum, {})
+    folder = build([symmem.derive(constant)], str(shared_folder / "constant"))
+    made, theta = module(folder, "constant"), np.linspace(-1.0, 2.0, 7)
+    for n in (0, 3):
+        each = sum(3.0**-k for k in range(n + 1)) / 10
+        value = made.memoryless(theta, lambda x: x**3, n=n)
+        np.testing.assert_allclose(value, theta**3 / (each * math.sqrt(7) + 1), rtol=1e-14)

@@ -23,7 +23,7 @@ from symmem.program.one_tensor import SIZE
 from symmem.program.products import direction_name, product_symbol
 from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running
-from symmem.program.statements import Total
+from symmem.program.statements import Total, reads
 from symmem.program.updates import UPDATES
 from symmem.targets.c.numbers import coefficients
 from symmem.targets.c.passes import Pass
@@ -96,8 +96,9 @@ class Parts:
 
     @cached_property
     def has_sums(self) -> bool:
-        """Whether some number is a sum over all entries."""
-        return Need.TOTAL in self.program.needs()
+        """Whether some number is a sum over all entries, or how many there are: the norm of a constant."""
+        routines = [each for variants in self.program.routines.values() for each in variants.existing]
+        return Need.TOTAL in self.program.needs() or any(SIZE in each.inputs for each in routines)
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -156,7 +157,8 @@ class Parts:
         given = range(len(directions(self.program)))
         places = {THETA: "theta", GRAD: "grad", **(memory or {})}
         places |= {product_symbol(position + 1): _behind("hv", position) for position in given}
-        totals = {SIZE: "totals[0]"} if plan.sums else {}
+        counts = any(SIZE in reads(statement) for statement in plan.last.before)
+        totals = {SIZE: "totals[0]"} if plan.sums or counts else {}
         found: list[Launch] = []
         for position, (symbol, work) in enumerate(plan.sums, start=1):
             place = f"totals[{position}]"

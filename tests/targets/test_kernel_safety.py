@@ -179,3 +179,31 @@ def test_a_rate_that_is_no_number(shared_folder: Path, lr: object) -> None:
         with pytest.raises((ValueError, TypeError, ctypes.ArgumentError)):
             found.step_from(theta, np.ones(3), np.ones((1, 3)), lr=lr, out=theta)
     assert (theta == 1).all()
+
+
+def test_a_view_that_is_to_be_negated_is_read_as_it_is(adamw: object) -> None:
+    """The imaginary part of a conjugate has its memory with the other sign."""
+    plain = torch.tensor([2.0, -1.0, 0.5], dtype=torch.float64)
+    view = torch.complex(torch.zeros_like(plain), -plain).conj().imag
+    assert view.is_neg()
+    wanted = (plain, plain**3, plain[None] / 7)
+    expected = adamw.step_from(*wanted, lr=RATE)
+    assert torch.equal(adamw.step_from(view, wanted[1], wanted[2], lr=RATE), expected)
+    assert torch.equal(adamw.memoryless(plain, lambda _: view), adamw.memoryless(plain, lambda x: x))
+    with pytest.raises(ValueError, match="to be negated"):
+        adamw.step_from(*wanted, lr=RATE, out=view)
+
+
+@pytest.mark.parametrize("make", [np.asarray, torch.as_tensor])
+def test_what_is_no_real_number_is_refused(adamw: object, make: object) -> None:
+    values = make(np.linspace(1, 2, 5))
+    with pytest.raises(TypeError, match=r"complex128: give real numbers"):
+        adamw.memoryless(values, lambda x: x * 1j)
+    for rate in ("0.1", 1j, np.ones(2)):
+        with pytest.raises(TypeError, match="as numbers"):
+            adamw.correction(values, lambda x: x, lambda _, v: v, lr=rate)
+
+
+def test_a_sparse_tensor_is_refused(adamw: object) -> None:
+    with pytest.raises(TypeError, match="not a dense tensor"):
+        adamw.memoryless(torch.eye(3).to_sparse(), lambda x: x)

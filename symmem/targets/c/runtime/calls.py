@@ -43,6 +43,22 @@ def start(values: Vector) -> Any:
         return int(values.ctypes.data)
 
 
+def whole(name: str, values: Vector) -> Vector:
+    """A tensor as the library reads it: real entries one after another, on the CPU, no view that is to be negated."""
+    if values.device.type != "cpu":
+        raise TypeError(f"{name} is on {values.device}, not on the CPU")
+    if values.is_sparse or str(values.layout) != "torch.strided":
+        raise TypeError(f"{name} is {values.layout}, not a dense tensor")
+    check_real(name, values.dtype, is_complex=values.is_complex())
+    return values.detach().resolve_neg().contiguous()
+
+
+def check_real(name: str, dtype: Any, *, is_complex: bool) -> None:
+    """Refuses complex entries, whose imaginary part a conversion would drop."""
+    if is_complex:
+        raise TypeError(f"{name} is {dtype}: give real numbers")
+
+
 def address(values: Vector) -> int:
     """The address of the first entry."""
     return int(values.data_ptr() if is_tensor(values) else values.ctypes.data)
@@ -53,15 +69,14 @@ class CheckedCall:
 
     __slots__ = ("_at", "_count", "_functions", "_given", "_is_tensor", "_kernels", "_n", "_params",
                  "_pointer", "_shape", "_size", "_theta")  # fmt: skip
+    start_of = staticmethod(START.from_buffer)
 
     def __init__(self, kernels: Any, theta: Vector, n: int | None, parameters: tuple[float, ...]) -> None:
         self._kernels, self._given = kernels, theta
         self._n, self._params, self._count = kernels.settings(n, parameters)
         self._is_tensor = type(theta) is not np.ndarray and is_tensor(theta)
         if self._is_tensor:
-            if theta.device.type != "cpu":
-                raise TypeError(f"theta is on {theta.device}, not on the CPU")
-            theta = theta.detach().contiguous()
+            theta = whole("theta", theta)
             self._size, self._pointer = theta.numel(), pointer
         else:
             if type(theta) is not np.ndarray or not theta.flags.c_contiguous or theta.dtype.kind != "f":
@@ -162,11 +177,13 @@ class CheckedCall:
         if self._is_tensor:
             if not is_tensor(values):
                 raise TypeError(f"a function returned a {type(values).__name__}, not a tensor like theta")
-            values = values.detach().to(theta).contiguous()
+            values = whole("what a function returned", values).to(theta)
         elif (
             type(values) is not np.ndarray or values.dtype is not theta.dtype or not values.flags.c_contiguous
         ):
-            values = np.asarray(array(values), dtype=theta.dtype, order="C")
+            values = np.asarray(array(values))
+            check_real("what a function returned", values.dtype, is_complex=values.dtype.kind == "c")
+            values = np.asarray(values, dtype=theta.dtype, order="C")
         if values.shape != shape:
             raise ValueError(f"a function returned {tuple(values.shape)}, not {tuple(shape)}")
         return values
@@ -240,6 +257,8 @@ class CheckedCall:
         if self._is_tensor:
             if out.device.type != "cpu":
                 raise TypeError(f"{name} is on {out.device}, not on the CPU")
+            if out.is_neg():
+                raise ValueError(f"{name} is a view that is to be negated; give a tensor of its own")
         elif not out.flags.writeable:
             raise ValueError(f"{name} is read-only; give an array that can be written")
 
@@ -256,7 +275,10 @@ class CheckedCall:
         return theta.new_empty(shape) if self._is_tensor else np.empty(shape, theta.dtype)
 
     def _status(self, role: str, starts: tuple[Any, ...], rates: tuple[float, ...] = ()) -> int:
-        return int(self._functions[role](*starts, self._size, self._n, *rates, self._params))
+        try:
+            return int(self._functions[role](*starts, self._size, self._n, *rates, self._params))
+        except ctypes.ArgumentError:
+            raise TypeError(f"{' and '.join(map(repr, rates))}: give lr and strength as numbers") from None
 
     def _check_status(self, status: int) -> None:
         if status != 0:

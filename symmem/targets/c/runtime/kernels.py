@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -58,9 +58,9 @@ class Kernels:
         parameters: Sequence[str],
         place: str,
         *,
-        checked: Callable[..., Any],
+        checked: Any,
     ) -> None:
-        self.name, self.prefix, self._checked = name, prefix, checked
+        self.name, self.prefix, self._checked, self.start_of = name, prefix, checked, checked.start_of
         self._library, self._place, self._names = library, place, tuple(parameters)
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
         self.params: Any = type("Params", (ctypes.Structure,), {"_fields_": fields})

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 Vector = Any
-START = ctypes.c_char * 0  # the first byte of an array, without the cost of array.ctypes
 NOT_AT_ONCE = (KeyError, TypeError, ValueError, AttributeError, BufferError, ctypes.ArgumentError)
 """What says that a call is not as the library takes it, and has to be looked at."""
 
@@ -36,16 +35,16 @@ def from_products(
     theta, g, hv = vectors
     try:
         step, params, count = kernels.known_settings[settings]
-        dtype, shape = theta.dtype, theta.shape
+        dtype, shape, start_of = theta.dtype, theta.shape, kernels.start_of
         room: Vector = out
-        starts: tuple[Any, ...] = (START.from_buffer(theta), START.from_buffer(g), START.from_buffer(hv))
+        starts: tuple[Any, ...] = (start_of(theta), start_of(g), start_of(hv))
         if g.dtype is dtype and hv.dtype is dtype and g.shape == shape and hv.shape == (count, *shape):
             if role == "step" and out is None:
                 room = theta.copy()
-                starts = (START.from_buffer(room), *starts[1:])
+                starts = (start_of(room), *starts[1:])
             elif role != "step":
                 room = np.empty(shape, dtype) if out is None else out
-                starts = (*starts, START.from_buffer(room))
+                starts = (*starts, start_of(room))
             # A step into another vector begins with a copy of theta there.
             if (
                 room.dtype is dtype
@@ -68,10 +67,10 @@ def with_memory(
     theta, g, memory = vectors
     try:
         step, params, _ = kernels.known_settings[settings]
-        dtype, shape = theta.dtype, theta.shape
+        dtype, shape, start_of = theta.dtype, theta.shape, kernels.start_of
         is_whole = dtype.itemsize > 2 and g.dtype is dtype and memory.dtype is dtype
         if is_whole and g.shape == shape and memory.shape == (kernels.memories, *shape):
-            starts = START.from_buffer(theta), START.from_buffer(g), START.from_buffer(memory)
+            starts = start_of(theta), start_of(g), start_of(memory)
             if kernels.known_functions[dtype]["update"](*starts, theta.size, step, lr, params) == 0:
                 return theta
     except NOT_AT_ONCE:

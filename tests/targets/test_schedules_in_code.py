@@ -13,6 +13,7 @@ from octave_probe import needs_octave, probe_functions, run
 from scheduled import OPTIMIZERS, ball
 from truth import LR, literal_of, number_of
 
+from symmem import Momentum, Optimizer
 from symmem.derivation.derivation import derive
 from symmem.targets.c.build import build
 from symmem.targets.jax.module import jax_module
@@ -116,3 +117,18 @@ def test_without_a_limit_of_the_rate_none_is_a_value_error() -> None:
     found = executed(numpy_module(derive(OPTIMIZERS["linear decay"])))
     with pytest.raises(ValueError, match="has no known limit"):
         found.step(THETA, gradient, product, lr=RATE)
+
+
+def test_past_rates_where_a_sum_over_the_past_stays() -> None:
+    """A memory of signs of a memory: with one rate at every step the sums of past rates give the correction."""
+    momentum = [Momentum("grad", "slow", "1 - slow"), Momentum("sign(m1)", "-fast", "2 + sin(n)")]
+    derived = derive(Optimizer("signs", "m1 + m2", momentum, {"slow": 0.75, "fast": 0.5}))
+    made, plain = probe.module(jax_module(derived)), probe.module(numpy_module(derived))
+    given, past = {"slow": 0.75, "fast": 0.5}, (0.0, 0.0)
+    for n in range(6):
+        exact = plain.correction(THETA, gradient, product, n=n, lr=RATE, **given)
+        found = made._rated_correction(past, THETA, gradient, product, n=n, **given)
+        np.testing.assert_allclose(
+            found, exact, rtol=1e-5, atol=1e-12
+        )  # numbers of 32 bits where no test asks for 64
+        past = made._next_rates(past, RATE, n=n, **given)

@@ -29,6 +29,9 @@ def is_known(kernel: Kernel) -> bool:
 
 
 def _is_known_inside(inner: Kernel) -> bool:
+    """A memory of a memory has no factor of its own there: the file has no name for both."""
+    if isinstance(inner, Composition) and inner != inner.shape:
+        return False
     return is_known(inner) and not isinstance(inner, (Instant, Delay))
 
 

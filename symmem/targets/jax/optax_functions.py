@@ -21,6 +21,7 @@ from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running, running_routine
 from symmem.program.scope import Scope
 from symmem.program.stable_sums import stabilised
+from symmem.program.statements import Assign
 from symmem.targets.jax.inside import ARGUMENTS, CLAIM, LOCALS, Inside
 from symmem.targets.jax.sharpness import Edge, sharpness_function
 from symmem.targets.jax.writer import JaxWriter
@@ -196,7 +197,11 @@ class OptaxFunctions:
         head = signature("_next_rates", [past, now, "*", "n", *self.program.parameters])
         body = unpacked(names, f"(0.0,) * {len(names)} if {past} is None else {past}")
         values = [f"{outer('jnp')}.asarray({name}, {outer('float')})" for name in names]
-        body += self.writer.numbers(zip(rated.sums, rated.after, strict=True))
+        for symbol, after in zip(rated.sums, rated.after, strict=True):
+            made = number_routine(after)
+            is_formula = all(isinstance(each, Assign) for each in made.statements)
+            body += [] if is_formula else self.writer.block(made.statements)
+            body += self.writer.numbers([(symbol, after if is_formula else made.result)])
         body += [f"return {Group(tuple(values))}"]
         return [*found, [*head, *indented(body)]]
 

@@ -147,6 +147,16 @@ def test_many_tensors_in_one_launch(kind: torch.dtype, machine: str, monkeypatch
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+def test_a_view_that_is_to_be_negated(machine: str) -> None:
+    """Its memory holds the other sign."""
+    module = interpreted(probe.derivation("adamw", 1), machine)
+    view = torch._neg_view(torch.tensor([2.0, -4.0], dtype=torch.float64))
+    theta, plain = torch.zeros(2, dtype=torch.float64), torch.tensor([-2.0, 4.0], dtype=torch.float64)
+    found = module.memoryless(theta, view, n=3)
+    np.testing.assert_array_equal(found, module.memoryless(theta, plain, n=3))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_memory_is_kept_in_float32_beside_half_precision(machine: str) -> None:
     """The sums take in what half precision would lose: after 40 equal gradients m is as close as float32 is."""
     module = interpreted(probe.derivation("adamw", 1), machine)

@@ -104,9 +104,9 @@ class _Stable:
             return self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
         if isinstance(scalar, Mul) and scalar.has(Max):
             # A pole of the constants may be that of the powers, as in (b2^m - b1^(2 m))/(b2 - b1^2).
-            late = [factor for factor in scalar.args if late_step(factor) is not None]
+            delayed = [factor for factor in scalar.args if late_step(factor) is not None]
             constants = [factor for factor in scalar.args if STEP not in factor.free_symbols]
-            together = [*late, *constants] if late else []
+            together = [*delayed, *constants] if delayed else []
             others = [factor for factor in scalar.args if factor not in together]
             if len(together) > 1 and others:
                 return Mul(self.scalar(Mul(*together)), *(self.scalar(factor) for factor in others))

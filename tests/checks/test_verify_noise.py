@@ -11,7 +11,7 @@ from sympy import Rational
 import symmem
 from symmem.checks import noise
 from symmem.checks.verify import verify
-from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
+from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
 from symmem.method.sampling import Sampling
 from symmem.verification.losses import probe_point
 
@@ -26,11 +26,11 @@ def test_the_noise_of_mini_batches_holds(name: str) -> None:
 @pytest.mark.parametrize("part", ["frozen", "memory"])
 def test_a_wrong_formula_is_seen(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*given: object) -> MeanOverBatches:
-        found = mean_over_batches(*given)  # type: ignore[arg-type]
+        found = noise_in_mean(*given)  # type: ignore[arg-type]
         assert isinstance(found, MeanOverBatches)
         return replace(found, **{part: getattr(found, part) * (1 + symmem.theta / 10**9)})
 
-    monkeypatch.setattr(noise, "mean_over_batches", wrong)
+    monkeypatch.setattr(noise, "noise_in_mean", wrong)
     found = verify(symmem.load("signum"), orders=False, noise=True, points=1, steps=(1,))
     assert not found.holds
 

@@ -60,7 +60,8 @@ class _Call:
             like = vectors["theta"]
             vectors["out"] = [torch.empty_like(x).contiguous() for x in like]
         _check_apart([x for name in written for x in vectors[name]])
-        columns = {name: [x.resolve_neg().contiguous() for x in vectors[name]] for name in names}
+        plain = {name: [x.resolve_neg() for x in vectors[name]] for name in names}
+        columns = {name: [x.contiguous() for x in plain[name]] for name in names}
         _launch(kernel, list(columns.values()), [float(x) for x in numbers], tables)
         for name in written:
             for own, used in zip(vectors[name], columns[name], strict=True):

@@ -75,7 +75,7 @@ def test_once_for_one_target(target: str, name: str, tmp_path: Path) -> None:
         if target in targets:
             expected.pop(missing)
     if target == "coq" and name != "signum":
-        # The numbers of the trees to another size are a recursion of their own; Signum's sums stay, and M is not stated.
+        # The trees of another size are a recursion of their own; the sums of Signum stay, and its M is not stated.
         expected["expansion"] += 1
     assert {key: calls[key] for key in calls if key not in routines} == expected
     assert bool(routines) == (target in LOWERED)

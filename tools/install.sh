@@ -53,7 +53,8 @@ install() {
     echo "apt-get is not here; install them with the package manager of this system" >&2
     return
   fi
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@")
+  # Another apt-get may be at work: its lock is waited for.
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "$@")
   "${apt[@]}" >/dev/null 2>&1 || { "${as_root[@]}" apt-get update -qq && "${apt[@]}" >/dev/null; } ||
     echo "apt-get could not install them: $*" >&2
 }

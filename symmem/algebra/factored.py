@@ -1,11 +1,12 @@
 """Elements of the exponential field written back as SymPy, as a person would write them.
 
-Numerator and denominator are factored; a factor is arranged by the powers ``beta^n``, then by n; ``1 - beta``
-is preferred to ``beta - 1``.
+Numerator and denominator are factored; a factor is arranged by the powers ``beta^n``, then by n, then by the number N
+of batches: ``1 + beta - N (1 - beta)``; ``1 - beta`` is preferred to ``beta - 1``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import gcd
@@ -15,6 +16,7 @@ from sympy import Add, Expr, Integer, Mul, Pow
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.localised import Terms, localised
 from symmem.algebra.rational import Polynomial, Quotient
+from symmem.algebra.symbols import BATCHES
 
 MOST_FACTORED_TERMS = 250
 """A longer polynomial in the powers ``beta^n`` is not factored further than its coefficients are."""
@@ -112,17 +114,19 @@ def _trailing_coefficient(polynomial: Polynomial) -> int:
 
 
 def _sum(field: ExponentialField, polynomial: Polynomial) -> Expr:
-    """An irreducible polynomial, arranged by its powers ``beta^n``, else by n, else term by term."""
+    """An irreducible polynomial, arranged by its powers ``beta^n``, else by n, else by N, else term by term."""
     terms = polynomial.to_dict()
     indices = range(len(field.indices))
-    powers = range(len(field.indices), len(field.indices) * (1 + len(field.bases)))
-    for positions in (powers, indices):
+    first = len(field.indices) * (1 + len(field.bases))
+    powers = range(len(field.indices), first)
+    batches = [first + place for place, constant in enumerate(field.constants) if constant == BATCHES]
+    for positions in (powers, indices, batches):
         if any(exponents[p] for exponents in terms for p in positions):
             return _arranged(field, terms, positions)
     return Add(*(Mul(Integer(int(c)), *_monomial(field, exponents)) for exponents, c in terms.items()))
 
 
-def _arranged(field: ExponentialField, terms: dict[tuple[int, ...], int], positions: range) -> Expr:
+def _arranged(field: ExponentialField, terms: dict[tuple[int, ...], int], positions: Sequence[int]) -> Expr:
     groups: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     for exponents, coefficient in terms.items():
         outer = tuple(e if p in positions else 0 for p, e in enumerate(exponents))

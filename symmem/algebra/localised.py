@@ -16,6 +16,7 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.rational import Polynomial, Quotient
+from symmem.algebra.symbols import BATCHES
 from symmem.records import record
 
 Terms = tuple[tuple[tuple[int, ...], int], ...]
@@ -78,7 +79,8 @@ def _localised(field: ExponentialField, used: tuple[int, ...]) -> Localised:
     within = [c for c in field.constants if c.free_symbols and c.free_symbols <= set(symbols)]
     needed = {*kept, *within, *(c for c in field.constants if any(base.has(c) for base in raised))}
     constants = [c for c, constant in enumerate(field.constants) if constant in needed]
-    new = {symbol: Symbol(f"x{number}") for number, symbol in enumerate(symbols)}
+    # The number of batches keeps its name: a form is arranged by it.
+    new = {symbol: Symbol(f"x{number}") for number, symbol in enumerate(symbols) if symbol != BATCHES}
     small = ExponentialField(
         tuple(field.constants[c].xreplace(new) for c in constants),
         tuple(field.bases[b].xreplace(new) for b in bases),

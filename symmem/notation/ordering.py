@@ -12,7 +12,7 @@ from typing import Any
 from sympy import Add, Expr, Mul, Pow, S, Sum, Symbol
 
 from symmem.algebra.atoms import GRAD, LR, MOMENTUM_NAME, STEP, THETA, is_scalar
-from symmem.algebra.symbols import CHANGE
+from symmem.algebra.symbols import BATCHES, CHANGE
 from symmem.records import record
 
 Key = tuple[Any, ...]
@@ -20,11 +20,15 @@ Key = tuple[Any, ...]
 
 @record(frozen=True)
 class Placed:
-    """A term of a sum in its place; terms of one group may change places to let a positive one lead."""
+    """A term of a sum in its place; terms of one group may change places to let a positive one lead.
+
+    The terms of a polynomial in the number of batches are ``counted``: its highest power leads, N (1 - beta) - 1.
+    """
 
     term: Expr
     degree: Expr
     transient: bool
+    counted: bool = False
 
 
 @lru_cache(maxsize=8192)
@@ -48,6 +52,11 @@ def _first_momentum(expression: Expr) -> int:
     return min((int(match.group(1)) for match in found if match), default=0)
 
 
+def _batches(term: Expr) -> int:
+    """The power of the number of batches in a term."""
+    return sum(int(e) for base, e in powers(term) if base == BATCHES and e.is_Integer)
+
+
 def is_negative(term: Expr) -> bool:
     """Whether a minus is written in front."""
     return bool(term.as_coeff_Mul()[0].is_negative)
@@ -61,10 +70,10 @@ class TermOrder:
     indices: frozenset[Symbol]
 
     def is_index(self, expression: Expr) -> bool:
-        """A polynomial in the steps alone, such as 2 n + 1: written with the highest power first."""
-        symbols = symbols_of(expression)
+        """A polynomial in the steps, such as 2 n + 1 or N - n - 1: written with the highest power first."""
+        symbols = symbols_of(expression) - {BATCHES}
         polynomial = all(base.is_Atom for term in Add.make_args(expression) for base, _ in powers(term))
-        return polynomial and bool(symbols) and symbols <= self.indices
+        return polynomial and symbols <= self.indices and not expression.is_Number
 
     def terms(self, expression: Add) -> list[Placed]:
         """The terms of a sum in order.
@@ -74,7 +83,11 @@ class TermOrder:
         """
         if self.is_index(expression):
             ordered = sorted(expression.args, key=self._index_key)
-            return [Placed(term, S.Zero, False) for term in ordered]
+            counted = BATCHES in symbols_of(expression)
+            return [Placed(term, S.Zero, False, counted) for term in ordered]
+        if self._is_counted(expression):
+            ordered = sorted(expression.args, key=self._counted_key)
+            return [Placed(term, S.Zero, self._is_transient(term), True) for term in ordered]
         others = [term for term in expression.args if not term.is_Number]
         behind = all(not is_scalar(term) and not is_negative(term) for term in others)
         if all(base.is_Atom and is_scalar(base) for term in others for base, _ in powers(term)):
@@ -86,6 +99,16 @@ class TermOrder:
         else:
             ordered = sorted(expression.args, key=lambda term: self._term_key(term, behind))
         return [Placed(term, self._degree(term), bool(symbols_of(term) & self.indices)) for term in ordered]
+
+    def _is_counted(self, expression: Add) -> bool:
+        """A polynomial in the number of batches: N (1 - beta) - 1 - beta."""
+        return any(map(_batches, expression.args)) and all(map(is_scalar, expression.args))
+
+    def _counted_key(self, term: Expr) -> Key:
+        return (self._is_transient(term), -_batches(term), self._power(term), self._names(term))
+
+    def _is_transient(self, term: Expr) -> bool:
+        return any(symbols_of(e) & {BATCHES, *self.indices} for _, e in powers(term))
 
     def _names(self, expression: Expr) -> tuple[tuple[int, str], ...]:
         known = len(self.positions)
@@ -123,6 +146,8 @@ class TermOrder:
         """A scalar factor: h, parameters, polynomials of the step, transient powers, sums."""
         if base == LR:
             return (0,)
+        if base == BATCHES:
+            return (1, ())
         if self.is_index(base) and exponent.is_Number:
             return (2, self._names(base))
         if symbols_of(exponent):

@@ -88,7 +88,9 @@ def _is_negative_but_for_transients(terms: list[Term], places: list[Placed]) -> 
 
 
 def _lead(terms: list[Term], places: list[Placed]) -> list[Term]:
-    """A positive term first, if one has the same power of h as the first."""
+    """A positive term first, if one has the same power of h as the first; of a polynomial in N all positive ones."""
+    if places[0].counted:
+        return sorted(terms, key=lambda term: term.negative) if terms[0].negative else terms
     for position, term in enumerate(terms):
         if not term.negative and places[position].degree == places[0].degree:
             return [term, *terms[:position], *terms[position + 1 :]]
@@ -140,6 +142,7 @@ class _Reader(OperatorReader):
 
             -a - b              -> -(a + b)                    all are negative
             beta - 1            -> -(1 - beta)                 the complement of a number is written that way
+            1 - N               -> -(N - 1)                    there are two batches at least
             -(beta^n - c), c>0  -> c - beta^n, with `minus`    a minus stands in front, and only transients are positive
         """
         key = (expression, self.plain, flip, minus)
@@ -152,6 +155,7 @@ class _Reader(OperatorReader):
         terms = [Term(*self.signed(place.term)) for place in places]
         flipped = flip and (
             all(term.negative for term in terms)
+            or (places[0].counted and terms[0].negative)
             or (_is_complement(places) and not self.order.is_index(expression))
             or (minus and _is_negative_but_for_transients(terms, places))
         )

@@ -14,6 +14,7 @@ from symmem.algebra import factored
 from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.factored import _split, _written, irreducible_factors, write
 from symmem.algebra.rational import RationalField
+from symmem.algebra.symbols import BATCHES
 
 n, x, y, z = symbols("n x y z")
 FIELD: ExponentialField = exponential_field([x**n, y**n, z])
@@ -86,3 +87,14 @@ def test_the_bound_is_far_above_what_is_written() -> None:
         number * prod(factor**power for factor, power in factors) == (base * base * base * (x - z)).numerator
     )
     assert sorted(power for _, power in factors) == [1, 3]
+
+
+def test_a_polynomial_in_the_number_of_batches_is_arranged_by_it() -> None:
+    """``1 + x - N (1 - x)`` has two terms, one for each power of N, and the value of the polynomial."""
+    field = exponential_field([x, BATCHES])
+    source = (1 + x - BATCHES * (1 - x)) / (1 - BATCHES)
+    element = field.read(source.expand())
+    assert element is not None
+    written = write(field, element)
+    assert cancel(written - source) == 0
+    assert written.has((1 - x) * BATCHES, (x - 1) * BATCHES)

@@ -27,7 +27,7 @@ MP = mpmath.mp.clone()
 MP.dps = 40
 
 n, s, lr, beta, beta1, beta2, eps, weight_decay = symbols("n s lr beta beta1 beta2 eps weight_decay")
-grad, theta, loss, c = symbols("grad theta loss c")
+grad, theta, loss, c, batches = symbols("grad theta loss c batches")
 D2L, D3L, total, grad_k, grad_k_jvp, grad_k_jvp2 = symbols(
     "D2L D3L total gradK gradK_jvp gradK_jvp2", cls=Function
 )
@@ -35,7 +35,7 @@ f_jvp, f_jvp2 = symbols("f_jvp f_jvp2", cls=Function)
 NAMES = {"beta1": r"\beta_1", "beta2": r"\beta_2", "eps": r"\varepsilon", "weight_decay": r"\lambda"}
 LION = {"beta1": r"\rho_1", "beta2": r"\rho_2", "eps": r"\varepsilon", "weight_decay": r"\lambda"}
 HEAVY = {"beta": r"\beta"}
-ALL = {**NAMES, **HEAVY}
+ALL = {**NAMES, **HEAVY, "batches": "N"}
 FUNCTIONS = {"gradK": (r"\nabla\mathcal{K}", "K"), "f": ("f", None)}
 
 # ---------------------------------------------------------------- meaning: values in one dimension
@@ -64,7 +64,7 @@ POINT: Values = {
     name: MP.mpf(value)
     for name, value in {
         "theta": "0.37", "lr": "0.21", "beta": "0.83", "beta1": "0.71", "beta2": "0.57", "eps": "0.13",
-        "weight_decay": "0.29", "n": "3", "c": "1.7",
+        "weight_decay": "0.29", "n": "3", "c": "1.7", "batches": "7",
     }.items()
 }  # fmt: skip
 
@@ -108,7 +108,7 @@ Reading = Callable[[Values], Any]
 SCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˢ", "0123456789+-ns", strict=True))
 SPELLED = {
     "θ": "theta", "h": "lr", "ε": "eps", "λ": "weight_decay", "β₁": "beta1", "β₂": "beta2", "β": "beta",
-    "ρ₁": "beta1", "ρ₂": "beta2", "n": "n", "s": "s", "c": "c",
+    "ρ₁": "beta1", "ρ₂": "beta2", "n": "n", "s": "s", "c": "c", "N": "batches", "batches": "batches",
     "theta": "theta", "eps": "eps", "weight_decay": "weight_decay", "beta1": "beta1", "beta2": "beta2",
     "beta": "beta",
 }  # fmt: skip
@@ -120,7 +120,7 @@ TOKEN = re.compile(
     r"|(?P<directional>D²? f|D2 f)|(?P<gradient>∇L|grad L)|(?P<opaque>∇K|gradK|f(?=\())|(?P<nabla>∇|grad )"
     r"|(?P<norm>(?<![^\s(\[/−∇√,-])(?:‖|\|\|))|(?P<norm_end>‖|\|\|)"
     r"|(?P<bar>(?<![^\s(\[/−∇√,-])\|)|(?P<bar_end>\|)|(?P<scripts>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˢ]+)|(?P<function>sign|exp|tanh)|(?P<root>√|sqrt)"
-    r"|(?P<half>½)|(?P<number>\d+)|(?P<name>theta|eps|weight_decay|beta[12]?|[βρ][₁₂]?|[θhελnsc])|(?P<loss>L)"
+    r"|(?P<half>½)|(?P<number>\d+)|(?P<name>theta|eps|weight_decay|batches|beta[12]?|[βρ][₁₂]?|[θhελnscN])|(?P<loss>L)"
     r"|(?P<mark>[-−+*·/^()\[\],])|(?P<space>\s+)"
 )  # fmt: skip
 
@@ -502,6 +502,11 @@ PHRASES = [
     (lr * (beta ** (2 * n + 1) + n * beta**n - 1), "−h (1 − n βⁿ − β²ⁿ⁺¹)"),
     (total(grad) * grad, "(Σᵢ (∇L)ᵢ) ∇L"),
     (Abs(Abs(grad) - theta), "|(θ − |∇L|)|"),
+    (lr * (1 + beta - batches * (1 - beta)) / (1 - batches), "h (N (1 − β) − 1 − β)/(N − 1)"),
+    (1 + beta - batches * (1 - beta), "1 + β − N (1 − β)"),
+    (lr * beta**n * (1 - batches + 2 * n), "−h (N − 2n − 1) βⁿ"),
+    (lr * (2 * beta**batches - batches**2 * beta + batches * eps), "−h (N² β − N ε − 2 β^N)"),
+    (lr / (batches - 1) ** 2, "h/(N − 1)²"),
 ]
 
 
@@ -612,7 +617,8 @@ def test_parameter_without_unicode_keeps_its_name() -> None:
 NUMBERS = st.sampled_from([Rational(p, q) for p in (-3, -1, 1, 2) for q in (1, 2, 5)])
 POSITIVE = st.sampled_from([
     beta1, beta2, eps, lr, weight_decay, n, 1 - beta1, 1 - beta1 * beta2**n, beta1 ** (n + 1), n + 1,
-    2 * n + 1, beta2**-n, 1 + beta2, eps + lr, total(grad**2), total(sqrt(theta**2 + eps)),
+    2 * n + 1, beta2**-n, batches, batches - 1, beta1**batches, 1 + beta2, eps + lr, total(grad**2),
+    total(sqrt(theta**2 + eps)),
 ])  # fmt: skip
 ROOTS = st.sampled_from([(grad**2 + eps) ** Rational(k, 2) for k in (-3, -2, -1, 1, 3)])
 ATOMS = st.sampled_from([grad, theta, grad**2, Abs(grad), sign(grad), sympy.tanh(theta), Abs(grad - theta)])

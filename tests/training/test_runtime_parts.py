@@ -61,6 +61,14 @@ def test_the_derivative_of_clipping() -> None:
     assert torch.allclose(found, truth, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e-13, 1.0, 1e13, 1e30])
+def test_a_length_is_the_norm_to_a_few_digits(size: float) -> None:
+    """Also where the squares of its entries do not fit into the type; nothing and zeros have the length 0."""
+    x = torch.full((300, 1000), size)
+    assert OneProcess().length([x, None]) == pytest.approx(size * 300_000**0.5, rel=1e-3)
+    assert OneProcess().length([None, torch.zeros(3)]) == 0
+
+
 @pytest.mark.parametrize("hvp", ["double-backward", "central-difference"])
 @pytest.mark.parametrize("name", ["adamw", "rmsprop", "lion-k", *EXTRAS])
 def test_the_emitted_class(name: str, hvp: str) -> None:

@@ -67,6 +67,12 @@ class OneProcess:
         ]
         return float(self.total([length**2 for length in lengths]) ** 0.5)
 
+    def length(self, vectors: Vectors) -> float:
+        """The norm to a few digits, ten times as fast: in the type of the vectors, where their squares fit into it."""
+        lengths = [0.0 if x is None else float(torch.linalg.vector_norm(x)) for x in vectors]
+        found = float(self.total([length**2 for length in lengths]) ** 0.5)
+        return found if 1e-12 < found < 1e12 else self.norm(vectors)
+
     def functions(self, place: int, given: list[Any]) -> list[Any]:
         """Functions of a whole tensor, as functions of what is local of it."""
         return given

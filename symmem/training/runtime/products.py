@@ -55,7 +55,7 @@ class CentralDifference(Evaluation):
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
         """``(grad(theta + t v) - grad(theta - t v)) / 2t``, with t where rounding and truncation balance."""
         pairs = [(p, v) for p, v in zip(self._points, directions, strict=True) if v is not None]
-        size = self._processes.norm(directions)
+        size = self._processes.length(directions)
         if size == 0:
             return [None] * len(directions)
         points, vectors = [p for p, _ in pairs], [v for _, v in pairs]
@@ -66,7 +66,7 @@ class CentralDifference(Evaluation):
                 'precision has too few digits; use hvp="double-backward"'
             )
         start = [p.detach().clone() for p in points]
-        t = unit**self.power * (1 + self._processes.norm(list(self._points))) / size
+        t = unit**self.power * (1 + self._processes.length(list(self._points))) / size
         try:
             torch._foreach_add_(points, vectors, alpha=t)
             ahead = self._again(self._points)

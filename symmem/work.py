@@ -73,7 +73,7 @@ class _Account:
             raise self.spent(f"{self.budget.megabytes:g} MB of memory are spent")
 
     def spent(self, what: str) -> BudgetError:
-        return BudgetError(f"{what} in {self.stage}; {_ways()}")
+        return BudgetError(f"{what} in {self.stage}; {ways()}")
 
 
 _CURRENT: ContextVar[_Account | None] = ContextVar("_CURRENT", default=None)
@@ -95,10 +95,11 @@ def checkpoint(stage: str, terms: int = 0) -> None:
 def affordable(stage: str, words: int) -> None:
     """Said before a result of this many words is made; with a budget or without, one can be too large."""
     if words > MOST_WORDS:
-        raise BudgetError(f"a polynomial is beyond any budget in {stage}; {_ways()}")
+        raise BudgetError(f"a polynomial is beyond any budget in {stage}; {ways()}")
 
 
-def _ways() -> str:
+def ways() -> str:
+    """What can be asked instead, in the words of the command that runs."""
     return WAYS.format(less=_LESS.get())
 
 

@@ -6,7 +6,7 @@ from math import comb, prod
 from typing import Any
 
 from symmem.errors import BudgetError
-from symmem.work import WAYS, affordable
+from symmem.work import affordable, checkpoint, ways
 
 Polynomial = Any
 """A ``flint.fmpz_mpoly``: python-flint ships no types."""
@@ -14,6 +14,8 @@ SMALL = 4096
 """Terms, or bits, below which nothing has to be counted."""
 MOST_DEGREE = 1_000_000
 """A greatest common divisor of sparse polynomials of a higher degree has no end, and cannot be interrupted."""
+FASTER = 5000
+"""Products of two terms in the time in which a greatest common divisor is done with one."""
 STAGE = "the arithmetic of the coefficients"
 
 
@@ -25,11 +27,15 @@ def power(base: Polynomial, exponent: int) -> Polynomial:
     """
     terms = len(base)
     if exponent * max(map(int, base.degrees()), default=0) > MOST_DEGREE:
-        raise BudgetError(f"powers above {MOST_DEGREE} are beyond any budget in {STAGE}; {WAYS}")
-    if exponent * terms > SMALL or exponent > SMALL:
+        raise BudgetError(f"powers above {MOST_DEGREE} are beyond any budget in {STAGE}; {ways()}")
+    if not terms:
+        return base**exponent
+    most = _box(base.degrees(), exponent)
+    if most > SMALL or exponent > SMALL:
         bits = exponent * sum(abs(int(value)) for value in base.coeffs()).bit_length()
-        most = comb(exponent + terms - 1, terms - 1) if terms <= 3 else _box(base.degrees(), exponent)
-        affordable(STAGE, min(most, _box(base.degrees(), exponent)) * (1 + bits // 64))
+        most = min(most, _choices(terms, exponent))
+        affordable(STAGE, most * (1 + bits // 64))
+        checkpoint(STAGE, most)
     return base**exponent
 
 
@@ -39,7 +45,14 @@ def product(left: Polynomial, right: Polynomial) -> Polynomial:
     if terms > SMALL * SMALL:
         degrees = [one + other for one, other in zip(left.degrees(), right.degrees(), strict=True)]
         affordable(STAGE, min(terms, _box(degrees, 1)))
+        checkpoint(STAGE, terms // FASTER)
     return left * right
+
+
+def _choices(terms: int, exponent: int) -> int:
+    """``binomial(e + t - 1, t - 1)``, or some number beyond any budget where it has many digits."""
+    fewer = min(exponent, terms - 1)
+    return comb(exponent + terms - 1, fewer) if fewer < 64 else 2**64
 
 
 def _box(degrees: list[int], exponent: int) -> int:

@@ -120,7 +120,8 @@ def _done(path: str, title: str) -> dict[str, Row]:
     if not Path(path).exists():
         return {}
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        # A device may have no end.
+        found = json.loads(Path(path).read_text(encoding="utf-8")) if Path(path).is_file() else None
     except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("kind") != KIND or not isinstance(found.get("rows"), dict):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import click
 
+from symmem.cli.inputs import check_names
 from symmem.cli.limits import limited
 from symmem.cli.options import FORMAT, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
@@ -40,6 +41,7 @@ def compare(  # noqa: PLR0917  # one argument for each option
     """
     if every == bool(names):
         raise SymmemError("name the optimizers to compare, or give --all")
+    check_names(names, output)
     check_options(every, of_sweeps=("axes", "jobs", "results"), of_one=())
     if every:
         _compare_all(form, axes, jobs, results, output)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symmem.cli.inputs import check_names
 from symmem.cli.limits import limited
 from symmem.cli.options import FORMAT, NAME, ORDER, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
@@ -67,12 +68,19 @@ def derive(  # noqa: PLR0917  # one argument for each option
 
     Without --at-step and --limit both symbolic n and the limit n -> infinity are shown.
     """
+    check_names((name,), output)
     if limit and at_step is not None:
         raise SymmemError("--at-step and --limit exclude each other; give one of them")
     if (batches is not None or replacement) and not minibatch:
         raise SymmemError("--batches and --replacement say how mini-batches are drawn: add --minibatch")
     if batches is not None and replacement:
         raise SymmemError("--batches and --replacement exclude each other; give one of them")
+    if certify:
+        left = {"--limit": limit, "--at-step": at_step is not None, "--quadratic": quadratic}
+        left |= {"--minibatch": minibatch, f"--format {form}": form != "text"}
+        for option, is_given in left.items():
+            if is_given:
+                raise SymmemError(f"--certify says one line and has no use for {option}; leave it out")
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import click
 
+from symmem.cli.inputs import check_names
 from symmem.cli.limits import limited
 from symmem.cli.options import ORDER, OTHER_TARGETS, OUTPUT, TIMEOUT, Named
 from symmem.cli.progress import progress
@@ -74,6 +75,7 @@ def emit(  # noqa: PLR0917  # one argument for each option
     gradients of all batches.
     """
     chosen, options = TARGETS[target], Options(standalone, pdf, runtime, part, width, coq, minibatch)
+    check_names(names, output)
     _check(chosen, options, names, output)
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive

@@ -13,8 +13,8 @@ import click
 
 from symmem.cli.group import commands
 from symmem.cli.streams import complain, silence
-from symmem.errors import CompilerError, SymmemError
-from symmem.work import MEGABYTES, WAYS
+from symmem.errors import CompilerError, SymmemError, quote_path
+from symmem.work import MEGABYTES, ways
 
 
 def run() -> NoReturn:
@@ -33,10 +33,14 @@ def ended(arguments: Sequence[str] | None = None) -> int:
     except SymmemError as error:
         return _fail(str(error), 1 if isinstance(error, CompilerError) else 2)
     except MemoryError:
-        return _fail(f"the memory of {MEGABYTES:g} MB is spent; {WAYS}", 2)
+        return _fail(f"the memory of {MEGABYTES:g} MB is spent; {ways()}", 2)
     except RecursionError:
-        return _fail(f"an expression grew too deep for Python; {WAYS}", 2)
+        return _fail(f"an expression grew too deep for Python; {ways()}", 2)
     except OSError as error:
+        if error.filename is not None:
+            return _fail(
+                f"{quote_path(str(error.filename))} cannot be used ({error.strerror}); check the path", 2
+            )
         silence(sys.stdout)
         return _fail(f"standard output cannot be written ({error.strerror}); write to a file with -o", 2)
 

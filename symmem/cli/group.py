@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
 from symmem import __version__
+from symmem.cli.streams import silence
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "list": ("zoo", "list_zoo"),
@@ -36,6 +40,28 @@ class Commands(click.Group):
             module, command = COMMANDS[name]
             self.add_command(getattr(import_module(f"symmem.cli.{module}"), command))
         return super().get_command(ctx, cmd_name)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """As click does it; ``symmem -h`` is said on the way."""
+        with _reader_may_leave():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """As click does it; the help of a command is said on the way."""
+        with _reader_may_leave():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """A reader of help who has seen enough is no error: ``symmem -h | head``, where click ends with 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        silence(sys.stdout)
+        raise click.exceptions.Exit(0) from None
 
 
 @click.group(

@@ -9,6 +9,22 @@ import click
 from symmem.work import SECONDS
 
 
+class Seconds(click.ParamType[float]):
+    """A positive number of seconds; no bound is no option, since a command always ends."""
+
+    name = "seconds"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; click's own words for a range are a programmer's."""
+        try:
+            seconds = float(str(value))
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} is not a positive number of seconds", param, ctx)
+        return seconds
+
+
 class Named(click.Choice[str]):
     """One of several names; for another word the one that is meant is told, by other programs' names or by letters."""
 
@@ -59,7 +75,7 @@ FORMAT = click.option(
 OUTPUT = click.option("-o", "output", metavar="FILE", help="Write to a file instead of standard output.")
 TIMEOUT = click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=SECONDS,
     show_default=True,
     metavar="SECONDS",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import click
 
+from symmem.cli.inputs import check_names
 from symmem.cli.limits import limited
 from symmem.cli.options import OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
@@ -23,6 +24,7 @@ def same(first: str, second: str, timeout: float, output: str | None) -> None:
     Identical is a claim on the optimizers, for every loss and every past, by a symbolic zero; different comes with two
     runs that part, or with limits of many steps that differ.
     """
+    check_names((first, second), output)
     from symmem.checks.same import same as compared
     from symmem.checks.same_text import same_text
     from symmem.declaration.loading import load

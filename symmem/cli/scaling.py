@@ -7,6 +7,7 @@ from __future__ import annotations
 import click
 
 from symmem.cli.derive import settings_of
+from symmem.cli.inputs import check_names
 from symmem.cli.limits import limited
 from symmem.cli.options import FORMAT, NAME, OUTPUT, TIMEOUT
 from symmem.cli.progress import progress
@@ -30,6 +31,7 @@ def scaling(  # noqa: PLR0917  # one argument for each option
     Two rules: with the decays as they are, and with memory as long in samples as before. Linear for SGD; for Adam the
     square root, with betas and eps to match.
     """
+    check_names((name,), output)
     import json
 
     from symmem.declaration.loading import load

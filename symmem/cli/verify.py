@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from symmem.cli.inputs import check_names
 from symmem.cli.limits import limited
 from symmem.cli.options import OUTPUT, TIMEOUT
 from symmem.cli.progress import bar
@@ -62,6 +63,7 @@ def verify(  # noqa: PLR0917  # one argument for each option
     if name is None:
         _verify_all(jobs, results, output)
         return
+    check_names((name,), output, plot)
     from symmem.checks.against import program_of
     from symmem.checks.picture import drawn, form_of
     from symmem.checks.verify import verify as verified

@@ -60,7 +60,8 @@ def _places() -> dict[str, Path]:
 def names(family: str | None = None) -> tuple[str, ...]:
     """The names of the zoo in its order; of one family, where one is given."""
     if family is not None and family not in FAMILIES:
-        raise DeclarationError(f"{quote(family)} is not a family; known are {', '.join(FAMILIES)}")
+        hint = f"; did you mean {family.casefold()}?" if family.casefold() in FAMILIES else ""
+        raise DeclarationError(f"{quote(family)} is not a family; known are {', '.join(FAMILIES)}{hint}")
     return tuple(name for name, file in _places().items() if family in (None, file.parent.name))
 
 

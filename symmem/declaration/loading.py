@@ -14,6 +14,7 @@ from symmem.declaration.toml import read_toml
 from symmem.errors import DeclarationError, quote, quote_path
 
 MAX_BYTES = 1_000_000
+STANDARD_INPUT = "standard input"
 
 
 def load(name_or_path: str | os.PathLike[str]) -> Optimizer:
@@ -34,7 +35,7 @@ def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     if name_or_path in names():
         return text_of(str(name_or_path)), None
     if name_or_path == "-":
-        return _decoded(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input"), "standard input"
+        return _decoded(_standard_input(), STANDARD_INPUT), STANDARD_INPUT
     if isinstance(name_or_path, os.PathLike):
         return _read_file(Path(name_or_path))
     if not isinstance(name_or_path, str):
@@ -51,6 +52,16 @@ def _read(name_or_path: str | os.PathLike[str]) -> tuple[str, str | None]:
     words = (name_or_path, name_or_path.rpartition(".")[2])
     hint = next(filter(None, (suggestion(word, names()) for word in words)), "; see symmem list")
     raise DeclarationError(f"{quote_path(name_or_path)} is neither in the zoo nor a file{hint}")
+
+
+def _standard_input() -> bytes:
+    try:
+        if sys.stdin is not None:  # a process may be started without it
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        reason = "it is closed"
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is closed"
+    raise DeclarationError(f"{STANDARD_INPUT}: cannot be read ({reason}); pipe a declaration to it")
 
 
 def _exists(path: str) -> bool:

@@ -159,8 +159,12 @@ class Optimizer:
     def _value(self, name: str, value: object) -> Rational:
         for parameter in self.parameters:
             if parameter.name == name:
-                number = exact_number(value)
-                if not parameter.range.contains(number):
+                try:
+                    number = exact_number(value)
+                    is_inside = parameter.range.contains(number)
+                except DeclarationError as error:
+                    raise error.within(name) from None
+                if not is_inside:
                     raise DeclarationError(
                         f"{name} = {number} is outside its range {parameter.range}; choose another value"
                     )

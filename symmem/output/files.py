@@ -100,7 +100,7 @@ def refuse_foreign(contents: Mapping[str, bytes]) -> None:
     for path, new in contents.items():
         if not is_ours(path, new):
             raise SymmemError(
-                f"{quote_path(path)} is there and was not made by symmem; move it away, or choose another place with -o"
+                f"{quote_path(path)} is there and was not made by symmem; move it away, or choose another place"
             )
 
 
@@ -109,6 +109,8 @@ def is_ours(path: str, new: bytes) -> bool:
 
     A link that leads nowhere is somebody else's: what it would make lies where he wants it.
     """
+    if os.path.exists(path) and not os.path.isfile(path):
+        return True  # a folder, a device or a pipe, which may have no end: it is refused when it is written
     try:
         old = Path(path).read_bytes()
     except FileNotFoundError:
@@ -123,6 +125,12 @@ def is_ours(path: str, new: bytes) -> bool:
     return old == new or (len(first) > SHORT and old.split(b"\n", 1)[0] == first)
 
 
+def check_folder(path: str) -> None:
+    """An error where this can be no output folder: it is no name at all, or that of something else."""
+    if not path or (os.path.exists(path) and not os.path.isdir(path)):
+        raise SymmemError(f"{quote_path(path)} is not a directory; choose another place")
+
+
 def make_folder(path: str) -> None:
     """The folder, with those above it."""
     try:
@@ -132,7 +140,7 @@ def make_folder(path: str) -> None:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise SymmemError(
-            f"{quote_path(path)} cannot be a directory ({reason}); choose another place with -o"
+            f"{quote_path(path)} cannot be a directory ({reason}); choose another place"
         ) from None
 
 
@@ -169,4 +177,4 @@ def _entry(path: str, data: bytes) -> OutputFile:
 
 
 def _unwritable(path: str, reason: str) -> SymmemError:
-    return SymmemError(f"{quote_path(path)} cannot be written ({reason}); choose another place with -o")
+    return SymmemError(f"{quote_path(path)} cannot be written ({reason}); choose another place")

@@ -131,8 +131,8 @@ def _olds(stagings: Sequence[str]) -> list[str]:
 def _stage(entry: OutputFile, place: str) -> None:
     if entry.data is None:
         return
-    if os.path.isdir(entry.path):
-        raise IsADirectoryError(errno.EISDIR, "not a file")
+    if os.path.exists(entry.path) and not os.path.isfile(entry.path):
+        raise OSError(errno.EINVAL, "not a file")  # a folder, a device or a pipe: a rename would replace it
     if os.path.exists(entry.path) and not os.access(entry.path, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected")
     _write(place, entry.data, entry.mode)

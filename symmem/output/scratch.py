@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from symmem.errors import SymmemError
+
 PREFIX = "symmem-scratch-"
 """Long enough that no folder of a user begins with it."""
 STALE = 600.0
@@ -23,8 +25,14 @@ STALE = 600.0
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A new folder that is readable for this user alone."""
-    sweep(Path(tempfile.gettempdir()))
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder, _locked(folder):
+    try:
+        sweep(Path(tempfile.gettempdir()))
+        made = tempfile.TemporaryDirectory(prefix=PREFIX)
+    except OSError as error:
+        raise SymmemError(
+            f"there is no place for temporary files ({error.strerror}); set TMPDIR to a folder that can be written"
+        ) from None
+    with made as folder, _locked(folder):
         yield Path(folder)
 
 

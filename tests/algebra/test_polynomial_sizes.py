@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from math import comb
 
 import pytest
 
@@ -62,6 +63,23 @@ def test_a_long_product_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyP
     x, y, z = (FIELD.generator(k) for k in range(3))
     with pytest.raises(BudgetError, match="beyond any budget"):
         _ = (x + y + z + FIELD.number(1)) * (x * x + y * y + z * z + x + y)
+
+
+@pytest.mark.parametrize(("count", "exponent"), [(29, 9), (6, 64), (12, 12), (60, 5)])
+def test_a_short_sum_of_many_names_to_a_power(count: int, exponent: int) -> None:
+    """Few terms and a small exponent make millions: 29 terms to the power 9 are 124 millions, and ended the process."""
+    field = RationalField(tuple(f"p{k}" for k in range(count)))
+    base = sum((field.generator(k) for k in range(1, count)), field.generator(0))
+    with work.budget(seconds=20), pytest.raises(BudgetError, match="beyond any budget"):
+        _ = base**exponent
+
+
+def test_what_can_be_paid_is_made() -> None:
+    field = RationalField(("a", "b", "c", "d"))
+    base = sum((field.generator(k) for k in range(4)), field.number(1))
+    with work.budget(seconds=20):
+        made = base**30
+    assert len(made.numerator) == comb(34, 4)
 
 
 def test_a_degree_without_measure_does_not_end_the_process() -> None:

@@ -228,12 +228,17 @@ def test_what_fades_is_the_difference_to_the_limit(name: str) -> None:
             assert value == gain.subs(at) - limit.subs(at)
 
 
-def test_certify_says_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_certify_says_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And leaves nothing where it was called: coqc keeps its caches in the folder in which it runs."""
     needs("coqc")
+    monkeypatch.chdir(tmp_path)
     assert ended(["derive", "heavyball", "--certify", "--timeout", "600"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("heavyball: coqc accepts 15 theorems")
     assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_certify_without_coqc(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

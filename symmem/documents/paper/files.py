@@ -12,7 +12,7 @@ from symmem.documents.paper.compilation import compiler_path, typeset_document
 from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.paper import Paper, macros_file
 from symmem.errors import CompilerError, SymmemError, quote_path
-from symmem.output.files import is_ours, refuse_foreign, write_set
+from symmem.output.files import check_folder, is_ours, refuse_foreign, write_set
 from symmem.output.rendering import render
 
 LOG = b"The log of pdflatex, written by symmem:\n\n"
@@ -39,6 +39,8 @@ def write_paper(
 
     ``beside`` are further files of ours by their names, such as proofs.
     """
+    if not output:
+        check_folder(output)
     if pdf:
         compiler_path()  # a missing tool is said before anything is written
     is_set = is_folder(output, paper)
@@ -117,11 +119,13 @@ def _notation(path: Path) -> str:
     """The macros; of a file that is there an author's definitions stay, and what it lacks is added."""
     fresh = macros_file()
     try:
+        if path.exists() and not path.is_file():
+            raise IsADirectoryError  # or a device, which may have no end
         there = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return fresh
     except (OSError, ValueError):
-        raise SymmemError(f"{quote_path(str(path))} cannot be read; choose another place with -o") from None
+        raise SymmemError(f"{quote_path(str(path))} cannot be read; choose another place") from None
     defined = _defined(there)
     lacking = [macro.line for macro in MACROS if macro.command not in defined]
     return there if not lacking else "\n".join([there.rstrip("\n"), *lacking]) + "\n"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from symmem import __version__
 from symmem.derivation.derivation import Derivation
-from symmem.errors import CompilerError, SymmemError, quote, quote_path
-from symmem.output.files import make_folder, write_set
+from symmem.errors import CompilerError, SymmemError, quote
+from symmem.output.files import check_folder, make_folder, write_set
 from symmem.output.rendering import render
 from symmem.output.scratch import scratch_folder
 from symmem.program.lowering import lower
@@ -56,8 +56,7 @@ def build(
             raise SymmemError(f"{quote(name)} is given twice; give each optimizer once")
     sources = [c_files(derivation) for derivation in derivations]
     package, target = Package.of(names), Path(folder)
-    if target.exists() and not target.is_dir():
-        raise SymmemError(f"{quote_path(folder)} is not a directory; choose another place with -o")
+    check_folder(folder)
     with scratch_folder() as scratch:
         made = scratch / "made"
         tools = Toolchain.found(scratch, threads)

@@ -14,7 +14,7 @@ from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
 from symmem.documents.parts import Part
-from symmem.output.files import write_set
+from symmem.output.files import check_folder, write_set
 from symmem.output.rendering import render
 from symmem.program.program import Need
 from symmem.program.updates import updates
@@ -73,6 +73,7 @@ def c_files(derivation: Derivation) -> CFiles:
 
 def write_c(derivation: Derivation, folder: str) -> list[str]:
     """Writes header and source into the folder; the paths of both."""
+    check_folder(folder)
     files = c_files(derivation)
     named = {files.header_name: files.header, files.source_name: files.source}
     texts: dict[str, str | bytes] = {str(Path(folder) / name): text for name, text in named.items()}

@@ -29,8 +29,13 @@ def past_sum(method: Method, shape: Kernel) -> Expr:
     return sum_over_past(Add(*past_terms(method)), shape, method.numbers)
 
 
-def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars, part: Expr | None = None) -> Expr:
-    """``sum_{s=0..n-1} tail(n, s) summand(s)``, term by term; ``part`` is one part of the tail in its place."""
+def sum_over_past(
+    summand: Expr, shape: Kernel, scalars: Scalars, part: Expr | None = None, *, is_closed: bool = True
+) -> Expr:
+    """``sum_{s=0..n-1} tail(n, s) summand(s)``, term by term; ``part`` is one part of the tail in its place.
+
+    Not ``is_closed``: a number that moves with s is left in its sum.
+    """
     factor = shape.tail(STEP, PAST) if part is None else part
     closed, open_ = [], []
     # A vector that does not depend on s stays whole: it then needs one product with the Hessian.
@@ -40,7 +45,9 @@ def sum_over_past(summand: Expr, shape: Kernel, scalars: Scalars, part: Expr | N
         if PAST in vector.free_symbols:
             open_.append(term)
         elif PAST in scalar.free_symbols:
-            closed.append(sum_scalar(factor * scalar, scalars) * vector)
+            weighted = factor * scalar
+            number = sum_scalar(weighted, scalars) if is_closed else Sum(weighted, (PAST, 0, STEP - 1))
+            closed.append(number * vector)
         else:
             # sum_s tail(n, s) = sum_k k c(n, k)
             whole_sum = shape.power_moment(STEP, 1) if part is None else sum_scalar(part, scalars)

@@ -16,7 +16,7 @@ from symmem.algebra.scalars import Scalars
 from symmem.derivation.cascade import along_paths, reads_constants, shapes_of_paths
 from symmem.derivation.cascade_line import cascade_line
 from symmem.derivation.correction import contributions, finite_correction
-from symmem.derivation.gains import at_frozen_point, is_steady
+from symmem.derivation.gains import at_frozen_point, frozen_update, gains, is_steady
 from symmem.derivation.history import EARLIER, past_terms, sum_over_past
 from symmem.derivation.nested_sums import NestedSums, depth_of_paths, nested_sums
 from symmem.derivation.second_order import PastSteps, second_coefficient, second_coefficient_of
@@ -107,10 +107,19 @@ def marked_correction(method: Method) -> MarkedSums:
         return _marked_cascade(one)
     rows = [_tails(channel.kernel.remembered.shape) for channel in one.channels]
     marked, update = _marked_update(one, [mark for row in rows for mark, *_ in row])
-    sums = tuple(_past(update, row, marked.numbers) for row in rows)
+    sums = tuple(_past(update, row, marked.numbers, is_closed=closes(one)) for row in rows)
     return replace(
         marked, M=LR * group(contributions(replace(one, numbers=marked.numbers), sums), marked.numbers)
     )
+
+
+def closes(method: Method) -> bool:
+    """Whether the sums over the past are computed from their closed forms.
+
+    Products of gains with several decays, as of ``Phi = m1 m2``, are not: each term of their sum has one sign, and in
+    what it closes to none has been found, in a search that takes minutes.
+    """
+    return method.is_linear or is_steady(method) or len(method.numbers.field.bases) < 2
 
 
 def _marked_cascade(method: Method) -> MarkedSums:
@@ -127,6 +136,23 @@ def _marked_cascade(method: Method) -> MarkedSums:
     return MarkedSums(LR * group(parts, numbers), numbers, marks)
 
 
+def marked_frozen(method: Method) -> MarkedSums:
+    """``F^(n)`` in the place of M, with a mark before each gain.
+
+    ``(1 - a^(n+1)) - (1 - b^(n+1))`` is two sums over the past, of which its closed form ``b^(n+1) - a^(n+1)`` has no
+    digits left near 1.  In a cascade a value that moves is a sum by itself, and F stays as it is.
+    """
+    one = merged(method)
+    if one.is_cascade:
+        return MarkedSums(frozen_update(one, gains(one)), one.numbers)
+    rows = [_marked(channel.kernel) for channel in one.channels]
+    marks = tuple(mark for row in rows for mark, _ in row)
+    field = one.numbers.field
+    numbers = replace(one.numbers, field=replace(field, constants=(*field.constants, *marks)))
+    values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in rows)
+    return MarkedSums(frozen_update(replace(one, numbers=numbers), values), numbers, marks)
+
+
 def marked_line(method: Method) -> MarkedSums:
     """``F_straight`` of a cascade in the place of M: a square of what is read has sums of several signs in it."""
     marks = tuple(Dummy("mark") for _ in method.channels)
@@ -139,18 +165,18 @@ def marked_past(method: Method, shape: Kernel) -> MarkedSums:
     """``S`` for one shape, in the place of M, with the same marks."""
     row = _tails(shape)
     marked, update = _marked_update(method, [mark for mark, *_ in row])
-    return replace(marked, M=_past(update, row, marked.numbers))
+    return replace(marked, M=_past(update, row, marked.numbers, is_closed=closes(method)))
 
 
 def _marked_update(method: Method, memories: list[Symbol]) -> tuple[MarkedSums, Expr]:
     """The field with these marks and those of the gains, M not yet known; and ``rate(s) F^(s)`` with the latter."""
-    gains = [_marked(channel.kernel) for channel in method.channels]
-    marks = (*memories, *(mark for row in gains for mark, _ in row))
+    rows = [_marked(channel.kernel) for channel in method.channels]
+    marks = (*memories, *(mark for row in rows for mark, _ in row))
     field = method.numbers.field
     numbers = replace(method.numbers, field=replace(field, constants=(*field.constants, *marks)))
     update = Add(*past_terms(method))
     if method.is_linear and not method.is_settled:
-        values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in gains)
+        values = tuple(Add(*(mark * kernel.gain(STEP) for mark, kernel in row)) for row in rows)
         placed = at_frozen_point(method.phi, replace(method, numbers=numbers), values)
         update = method.rate_at(PAST) * placed.xreplace({STEP: PAST})
     return MarkedSums(S.Zero, numbers, marks), update
@@ -169,9 +195,11 @@ def _tails(shape: Kernel) -> Tails:
     return tuple(found)
 
 
-def _past(update: Expr, row: Tails, numbers: Scalars) -> Expr:
+def _past(update: Expr, row: Tails, numbers: Scalars, *, is_closed: bool = True) -> Expr:
     """``sum mark S`` over the kernels that have a memory."""
     sums = (
-        mark * sum_over_past(update, kernel, numbers, part) for mark, kernel, part in row if kernel.has_memory
+        mark * sum_over_past(update, kernel, numbers, part, is_closed=is_closed)
+        for mark, kernel, part in row
+        if kernel.has_memory
     )
     return Add(*sums)

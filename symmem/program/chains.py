@@ -15,12 +15,16 @@ small lattice, and the best one is found on it.  The worked example, ``A(n) = (1
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, reduce
 from heapq import heappop, heappush
 from itertools import count
 from math import comb
+from operator import mul
 
-from symmem.algebra.rational import Quotient
+from symmem.algebra.factored import irreducible_factors
+from symmem.algebra.rational import Quotient, quotient
+from symmem.program.coefficients import is_difference
 from symmem.program.coefficients import sign as sign_of
 from symmem.program.magnitude import Magnitudes, Rates
 from symmem.records import record
@@ -67,6 +71,18 @@ class ExponentialPolynomial:
             total = total if degree else total + value
         return total
 
+    @property
+    def next_values(self) -> tuple[Quotient, Quotient]:
+        """``E(1)`` and ``E(2)``."""
+        found = []
+        for step in (1, 2):
+            total = self.magnitudes.zero
+            for (rates, degree), value in self.coefficients.items():
+                weight = self.magnitudes.integer(step**degree)
+                total = total + value * weight * self.magnitudes.value(rates) ** step
+            found.append(total)
+        return found[0], found[1]
+
     def without(self, node: Rates) -> ExponentialPolynomial:
         """``(T - node) E``."""
         found: Coefficients = {}
@@ -96,10 +112,47 @@ class ExponentialPolynomial:
 
 def one_signed(polynomial: ExponentialPolynomial) -> list[Term] | None:
     """Terms whose coefficients are all >= 0 or all <= 0 for decays in [0, 1]; None where no path has such."""
+    found = _either_path(polynomial)
+    if found is not None:
+        return joined(found, polynomial.magnitudes)
+    shared = _shared(polynomial)
+    return None if shared is None else _beside(shared, polynomial)
+
+
+def _shared(polynomial: ExponentialPolynomial) -> Quotient | None:
+    """The differences of two decays that divide the first values; None where there are none.
+
+    ``b^(n+1) - a^(n+1)`` has either sign, and is ``(b - a) h_n(a, b)``.
+    """
+    values = [each.numerator for each in (polynomial.first, *polynomial.next_values) if not each.is_zero()]
+    common = reduce(lambda one, other: one.gcd(other), values) if values else None
+    if common is None or common.is_constant():
+        return None
+    one = polynomial.magnitudes.integer(1)
+    factors = [
+        quotient(factor, one.numerator) ** power
+        for factor, power in irreducible_factors(common)[1]
+        if is_difference(factor)
+    ]
+    return reduce(mul, factors) if factors else None
+
+
+def _beside(shared: Quotient, polynomial: ExponentialPolynomial) -> list[Term] | None:
+    """The terms of one sign of what is left beside a factor that has none, with the factor in each."""
+    left = {place: value / shared for place, value in polynomial.coefficients.items()}
+    found = _either_path(ExponentialPolynomial(left, polynomial.magnitudes))
+    if found is None:
+        return None
+    terms = joined(found, polynomial.magnitudes)
+    return [replace(term, coefficient=term.coefficient * shared) for term in terms]
+
+
+def _either_path(polynomial: ExponentialPolynomial) -> list[Term] | None:
+    """A path of coefficients >= 0, or one of coefficients <= 0."""
     for sign in (1, -1):
         found = _path(polynomial, sign, (), {})
         if found is not None:
-            return joined(found, polynomial.magnitudes)
+            return found
     return None
 
 
@@ -108,8 +161,7 @@ def _path(
 ) -> list[Term] | None:
     """The terms of what is left behind the nodes that were taken, all of the sign; ``dead`` remembers dead ends."""
     checkpoint("the sums over the past")
-    signs = [sign_of(value) for value in rest.coefficients.values()]
-    if rest.is_plain and all(each == sign for each in signs):
+    if rest.is_plain and all(sign_of(value) == sign for value in rest.coefficients.values()):
         return list(_plain(rest, taken))
     key = tuple(sorted(taken))
     if (

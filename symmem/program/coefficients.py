@@ -43,6 +43,11 @@ def is_clear(factor: Polynomial) -> bool:
     return sign_of_factor(terms) != 0 or _is_difference(terms)
 
 
+def is_difference(factor: Polynomial) -> bool:
+    """Whether a factor is ``x - y`` of two generators: it has either sign, and keeps its digits."""
+    return _is_difference(_terms(factor))
+
+
 def _terms(polynomial: Polynomial) -> Terms:
     return tuple((tuple(map(int, exponents)), int(c)) for exponents, c in polynomial.to_dict().items())
 

@@ -8,9 +8,11 @@ from sympy import Expr
 
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.marked_sums import marked_frozen
 from symmem.errors import DerivationError
 from symmem.method.plain_decays import PlainDecays, plain_decays
 from symmem.program.coefficients import cleared
+from symmem.program.kept_sums import subtracts
 from symmem.program.nested_sums import computed
 from symmem.program.stable_sums import loses_digits, stabilised
 
@@ -41,12 +43,26 @@ def _finite(derivation: Derivation) -> Pair:
     """F and M at step n."""
     marked = derivation.marked
     if isinstance(marked, Missing):
-        return stabilised(derivation.F, derivation.method.numbers), advised(marked, Advice.LIMIT)
+        return _update(derivation)[0], advised(marked, Advice.LIMIT)
     numbers, marks = marked.numbers, marked.marks
     correction = stabilised(marked.M, numbers, marks)
     if marked.nested is not None:
         correction += computed(marked.nested)
-    return stabilised(derivation.F, numbers), correction
+    return _update(derivation)[0], correction
+
+
+@lru_cache(maxsize=64)
+def _update(derivation: Derivation) -> tuple[Expr, bool]:
+    """F at step n as it is computed, and whether it loses digits: with its gains apart where together they subtract."""
+    update, numbers = derivation.F, derivation.method.numbers
+    assert isinstance(update, Expr)
+    plain = stabilised(update, numbers), loses_digits(update, numbers)
+    if not subtracts(plain[0]):
+        return plain
+    marked = marked_frozen(derivation.method)
+    apart = marked.M, marked.numbers, marked.marks
+    loses = loses_digits(*apart)
+    return plain if loses and not plain[1] else (stabilised(*apart), loses)
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +84,7 @@ def expansion_loses_digits(derivation: Derivation) -> bool:
     if named is not None:
         return expansion_loses_digits(named[0])
     marked = derivation.marked
+    update = _update(derivation)[1]
     if isinstance(marked, Missing):
-        return loses_digits(derivation.F, derivation.method.numbers)
-    update = loses_digits(derivation.F, marked.numbers)
+        return update
     return update or loses_digits(marked.M, marked.numbers, marked.marks)

@@ -10,7 +10,7 @@ from symmem.algebra.atoms import STEP, split_scalar, terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.marked_sums import marked_line, marked_past
+from symmem.derivation.marked_sums import closes, marked_line, marked_past
 from symmem.derivation.straight import inverted, is_expansion, straight_update
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
@@ -45,9 +45,10 @@ def _computed(method: Method) -> tuple[Expr, bool]:
 
     ``V = S / moment`` stands squared in the average of grad^2, and S^2, multiplied out, may be a difference.
     """
-    plain = straight_update(method, inverted)
-    if not loses_digits(plain, method.numbers):
-        return stabilised(plain, method.numbers), False
+    if method.is_cascade or closes(method):
+        plain = straight_update(method, inverted)
+        if not loses_digits(plain, method.numbers):
+            return stabilised(plain, method.numbers), False
     if method.is_cascade:
         line = marked_line(method)
         given = line.M, line.numbers, line.marks

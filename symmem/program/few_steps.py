@@ -7,6 +7,10 @@ Then ``sum_s w(s) f(s) = sum_k W_k f(s_k)``, W_k the weighted sum of Lagrange's 
 
 Analytic is what is made of numbers in a sector: ``1 - beta^(s+1)`` has a positive real part, ``|arg| < pi/2``; its
 square is in the plane without the negative axis, so is ``(1 - beta^(s+1))^2 grad^2 + eps``, and its root is analytic.
+
+Where one number c moves beside the weight, f is a function of c, and analytic in a sector of its own, ``|arg c| <
+sector pi/2``: a strip of ``log c``.  The weights are a measure on the values of ``log c``, and its Gauss rule has as
+few places as the digits need: its orthonormal polynomials along the strip say how many (mathematics.md section 14).
 """
 
 from __future__ import annotations
@@ -15,17 +19,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from sympy import Add, Expr, Mul, Pow, Rational, Symbol
+from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.results import Missing
 from symmem.program.decay_functions import Shortfall, Whole
 from symmem.program.program import Program, Routine, Variants
-from symmem.program.statements import Apply, Assign, Loop
+from symmem.program.statements import Apply, Assign, Loop, Reach
 
 Sector = Fraction | None
 """``|arg| <= sector pi/2``, below 2: beside the negative axis; None where nothing is known."""
 _PLANE = 2
+_SECTORS = (Fraction(2), Fraction(3, 2), Fraction(1), Fraction(1, 2))
+_STEEPEST = 2
+"""A rule rounds its smallest weights to the digits of their sum: a steep f may hang on these."""
 
 
 def at_few_steps(program: Program) -> Program:
@@ -36,8 +43,7 @@ def at_few_steps(program: Program) -> Program:
         if isinstance(routine, Missing) or not any(isinstance(each, Loop) for each in routine.statements):
             return routine
         statements = (
-            replace(each, few=columns(each, ranges) or ()) if isinstance(each, Loop) else each
-            for each in routine.statements
+            _marked(each, ranges) if isinstance(each, Loop) else each for each in routine.statements
         )
         return Routine(tuple(statements), routine.result)
 
@@ -45,6 +51,11 @@ def at_few_steps(program: Program) -> Program:
         name: Variants(marked(each.finite), marked(each.limit)) for name, each in program.routines.items()
     }
     return replace(program, routines=routines)
+
+
+def _marked(loop: Loop, ranges: Ranges) -> Loop:
+    few = columns(loop, ranges)
+    return loop if few is None else replace(loop, few=few, reach=reach(loop, few, ranges))
 
 
 def columns(loop: Loop, ranges: Ranges) -> tuple[Symbol, ...] | None:
@@ -74,12 +85,58 @@ def columns(loop: Loop, ranges: Ranges) -> tuple[Symbol, ...] | None:
     ):
         return None
     inside = {each: sectors[each] for each in others}
-    for name, value in (*function.locals, (loop.term, rest)):
-        if not _is_analytic(value, inside, loop.index, ranges):
-            return None
+    values = (*function.locals, (loop.term, rest))
+    return (weights[0], *others) if _are_analytic(values, inside, loop.index, ranges) else None
+
+
+def reach(loop: Loop, few: Sequence[Symbol], ranges: Ranges) -> Reach | None:
+    """Where a term without its weight is analytic in the one other number that moves, and how it grows there.
+
+    None where several numbers move, or where it grows too fast.  RMSprop's ``grad/sqrt(c grad^2 + eps)``: the plane
+    without the negative axis, sector 2, and at most like ``c^(-1/2)``.
+    """
+    term = loop.body[-1]
+    if len(few) != 2 or not isinstance(term, Apply):
+        return None
+    weight, column = few
+    values = (*term.function.locals, (loop.term, term.function.output / weight))
+    growth = _growth(values, column)
+    if growth > _STEEPEST:
+        return None
+    for sector in _SECTORS:
+        if _are_analytic(values, {column: sector}, loop.index, ranges):
+            return Reach(Rational(sector), growth)
+    return None
+
+
+def _growth(values: Sequence[tuple[Symbol, Expr]], column: Symbol) -> Rational:
+    """The power of c that bounds the last value, up or down, made of sums, products and powers."""
+    known: dict[Symbol, Rational] = {column: S.One}
+
+    def of(value: Expr) -> Rational:
+        if isinstance(value, Symbol) or not value.free_symbols & set(known):
+            return known.get(value, S.Zero)
+        parts = [of(part) for part in value.args]
+        if isinstance(value, Pow):
+            return parts[0] * abs(value.exp)
+        return max(parts) if isinstance(value, Add) else Add(*parts)
+
+    for name, value in values:
+        known[name] = of(value)
+    return known[values[-1][0]]
+
+
+def _are_analytic(
+    values: Sequence[tuple[Symbol, Expr]], start: Mapping[Symbol, Sector], index: Symbol, ranges: Ranges
+) -> bool:
+    """Whether all of these values, one after another, are analytic in the numbers in their sectors."""
+    inside = dict(start)
+    for name, value in values:
+        if not _is_analytic(value, inside, index, ranges):
+            return False
         if value.free_symbols & set(inside):
-            inside[name] = _sector(value, inside, loop.index, ranges)
-    return (weights[0], *others)
+            inside[name] = _sector(value, inside, index, ranges)
+    return True
 
 
 def _sector(value: Expr, known: Mapping[Symbol, Sector], index: Symbol, ranges: Ranges) -> Sector:

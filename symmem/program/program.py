@@ -67,6 +67,7 @@ class Need(Enum):
     SCATTER = "how far apart the batches of an epoch lie in what they have in its updates"
     SHARPNESS = "the largest eigenvalue on a frozen quadratic, and that from which it is unstable"
     FEW = "a few past steps that stand for all"
+    RULE = "a rule that stands for all past steps"
     CHOICE = "one of two branches, where the condition may be traced"
 
 
@@ -141,7 +142,7 @@ def _of_loop(loop: Loop) -> Iterator[Need]:
         yield from needs_of_ranges(loop.numbers, loop.index)
         return
     if loop.few:
-        yield from (Need.FEW, Need.ZEROS)
+        yield from (Need.FEW if loop.reach is None else Need.RULE, Need.ZEROS)
         yield from needs_of_ranges(loop.numbers, loop.index)
         yield from _needs(each for each in loop.body if not isinstance(each, Assign))
         return

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr, Symbol
+from sympy import Expr, Rational, Symbol
 from sympy.logic.boolalg import Boolean
 
 from symmem.algebra.atoms import GRAD, THETA
@@ -115,13 +115,21 @@ class Total:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """A function of a number c that is analytic for ``|arg c| < sector pi/2``, and within ``c^(+-growth)`` in size."""
+
+    sector: Rational
+    growth: Rational
+
+
+@dataclass(frozen=True)
 class Loop:
     """``result = sum of term for first <= index < stop``, or their product; the body assigns the term.
 
     ``decay`` is the number whose power ``decay**(stop - index)`` every term carries, or None: terms are left out
     where that power is below ``2**-TOLERANCE_BITS``.  ``has_own_shape``: the terms are matrices not like theta.
     ``few``: the numbers that move with the index, the weight first, where a few steps stand for all
-    (:mod:`symmem.program.few_steps`).
+    (:mod:`symmem.program.few_steps`).  ``reach``: that of a term without its weight, in the one other number.
     """
 
     result: Symbol
@@ -135,6 +143,7 @@ class Loop:
     is_product: bool = False
     has_own_shape: bool = False
     few: tuple[Symbol, ...] = ()
+    reach: Reach | None = None
 
     @property
     def numbers(self) -> tuple[Assignment, ...]:

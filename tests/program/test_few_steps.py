@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import probe
 import pytest
-from sympy import Expr, Symbol, lambdify
+from sympy import Expr, S, Symbol, lambdify
 
 import symmem
 from symmem import Momentum, Optimizer
 from symmem.algebra.ranges import Ranges
 from symmem.program.decay_functions import Shortfall, Whole
-from symmem.program.few_steps import columns
+from symmem.program.few_steps import columns, reach
 from symmem.program.products import lower_products
 from symmem.program.statements import Apply, Assign, Loop
 
@@ -79,3 +79,43 @@ def test_others_take_every_step(phi: str, parameters: dict[str, object]) -> None
     """A pole for some entries, a root that may meet the negative axis, a decay below 0, functions that grow."""
     loop, ranges = loop_of(Optimizer("mine", phi, [Momentum("grad", "beta", "1 - beta")], parameters))
     assert columns(loop, ranges) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "sector", "growth"),
+    [("rmsprop", 2, S.Half), ("rmsprop-torch", 2, 1), ("signum", 2, S.Half), ("lion", 2, S.Half)],
+)
+def test_terms_are_analytic_in_the_sector_of_their_number(name: str, sector: int, growth: Expr) -> None:
+    """Cauchy again, on circles in the strip of ``log c``, for all sizes of c, near to its border."""
+    loop, ranges = loop_of(name)
+    few = columns(loop, ranges)
+    assert few is not None
+    found = reach(loop, few, ranges)
+    assert found is not None
+    assert (found.sector, found.growth) == (sector, growth)
+    term = loop.body[-1]
+    assert isinstance(term, Apply)
+    steps = [(name_, compiled(each)) for name_, each in term.function.locals]
+    output = compiled(term.function.output / few[0])
+    generator, circle = np.random.default_rng(8), np.exp(2j * np.pi * np.arange(512) / 512)
+    for _ in range(40):
+        centre = generator.uniform(-9, 0)
+        places = np.concatenate([[centre], centre + 0.95 * sector * np.pi / 2 * circle]).astype(complex)
+        values = {Symbol(key): complex(float(value)) for key, value in probe.parameters(name).items()}
+        entry = generator.choice((-1, 1)) * 10 ** generator.uniform(-6, 4)
+        values |= {vector: complex(entry) for vector in term.function.vectors}
+        values |= {few[1]: np.exp(places), Symbol("n"): 400 + 0j}
+        for name_, function in steps:
+            values[name_] = function(values)
+        middle, *around = output(values)
+        assert abs(np.mean(around) - middle) < 1e-6 * abs(middle)
+
+
+def test_a_steep_term_has_no_reach() -> None:
+    """``c^-3``: its sum may hang on the smallest weights."""
+    parameters = {"beta": BETA, "eps": POSITIVE}
+    momentum = [Momentum("grad", "beta", "1 - beta")]
+    loop, ranges = loop_of(Optimizer("mine", "m1/(m1**2 + eps)**3", momentum, parameters))
+    few = columns(loop, ranges)
+    assert few is not None
+    assert reach(loop, few, ranges) is None

@@ -22,7 +22,7 @@ from symmem.targets.printing import SourcePrinter, fitted, part_names
 INDENT = "    "
 WIDTH = 100
 OWN_NAMES = (
-    *("numbers", "params", "strength", "places", "row", "totals"),
+    *("numbers", "params", "strength", "past", "places", "row", "totals"),
     *("vectors", "result", "lanes", "root", "i"),
 )
 """The arguments of the written functions, and the index of their loops over entries."""
@@ -62,9 +62,18 @@ class NumberWriter:
         return lines
 
     def table(self, table: Table, place: str) -> list[str]:
-        """The rows of a few past steps, behind the other numbers; every step adds its weight to some of them."""
+        """The rows that stand for the past steps, behind the other numbers: those of a rule, or a few of the steps."""
         loop, (weight, *others) = table.loop, map(self._names, table.columns)
         (numbers,) = (each for each in loop.body if isinstance(each, Assign))
+        if table.reach is not None:
+            taken = f"symmem_take(&past, {weight}, {others[0]});"
+            sizes = f"{float(table.reach.sector)}, {float(table.reach.growth)}"
+            return [
+                "struct symmem_past past;",
+                f"symmem_begin(&past, {place}, {sizes});",
+                *self.loop(loop, [*self.assignments(numbers.assignments), taken]),
+                "symmem_end(&past);",
+            ]
         placed = f"symmem_place(&places, {self._names(loop.index)}, {weight});"
         filled = [f"row[{k}] = {name};" for k, name in enumerate(others, start=1)]
         stored = [f"double *const row = {placed}", "if (row != NULL) {", *indented(filled), "}"]

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from sympy import Symbol
 
 from symmem.algebra.ranges import Ranges
-from symmem.program.few_steps import columns
+from symmem.program.few_steps import columns, reach
 from symmem.program.program import Routine
 from symmem.program.statements import (
     Apply,
     Assign,
     Choice,
     Loop,
+    Reach,
     Statement,
     assigns,
     by_name,
@@ -39,6 +40,7 @@ class Table:
 
     loop: Loop
     columns: tuple[Symbol, ...]
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,10 @@ def pass_of(routine: Routine, ranges: Ranges | None = None, written: Iterable[Sy
     for statement in routine.statements:
         if isinstance(statement, Loop) and not statement.is_scalar:
             wanted = None if ranges is None or table is not None else columns(statement, ranges)
-            if wanted is None:
+            if ranges is None or wanted is None:
                 inside.append(statement)
                 continue
-            table, term = Table(statement, wanted), statement.body[-1]
+            table, term = Table(statement, wanted, reach(statement, wanted, ranges)), statement.body[-1]
             assert isinstance(term, Apply), "few_steps has seen it"
             inside.append(Rows(statement.result, wanted, term))
         elif isinstance(statement, Apply):

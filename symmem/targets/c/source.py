@@ -18,7 +18,7 @@ from symmem.targets.c.passes import Pass
 from symmem.targets.c.printing import DOUBLE, FLOAT, WIDE, Precision
 
 RUNTIME = (
-    "machine.h", "wide.h", "extended.h", "sums.h", "places.h", "roots.h", "parts.h",
+    "machine.h", "wide.h", "extended.h", "sums.h", "places.h", "rule.h", "roots.h", "parts.h",
     "type_f64.h", "totals.h", "loops.h", "type_f32.h", "totals.h", "loops.h",
     "half_bits.h", "half.h", "half_totals.h", "passes.h", "adders.h", "checks.h",
 )  # fmt: skip

@@ -36,6 +36,7 @@ HELPERS = Helpers(
         Need.TOTAL: ("_total",),
         Need.OLDEST: ("_oldest",),
         Need.FEW: ("_few", "_nodes"),
+        Need.RULE: ("_few", "_nodes"),
         Need.COMPLETE: ("_complete",),
         Need.PRODUCT: ("_Product",),
         Need.SHORTFALL: ("_shortfall",),

@@ -134,6 +134,56 @@ def _nodes(part: Array) -> Array:
     return table
 
 
+def _rule(weights: Array, numbers: Array, sector: float, growth: float) -> Array:
+    """Rows of a weight and a number that stand for all: Gauss rules of the weights, one for each sign."""
+    y = np.log(np.clip(numbers, 1e-300, 1e300)) / sector
+    parts = [np.empty((0, 2))]
+    for sign, mine in ((1.0, ~(weights <= 0)), (-1.0, weights < 0)):
+        points = np.stack([sign * weights[mine], y[mine]], axis=1)
+        while len(points) > 2**14:  # by and by: what is in work stays small
+            pieces = [points[k : k + 2**13] for k in range(0, len(points), 2**13)]
+            points = np.concatenate([_gauss(each, sector * growth) for each in pieces])
+        parts.append(_gauss(points, sector * growth) * (sign, 1.0))
+    rows = np.concatenate(parts)
+    rows[:, 1] = np.exp(sector * rows[:, 1])
+    return rows
+
+
+def _gauss(points: Array, growth: float) -> Array:
+    """As many nodes as the digits need for functions analytic in abs(imag(y)) < pi/2, of size exp(growth y).
+
+    The rule of N nodes is off by at most abs(f / p_N**2) along a line in the strip, p_N the orthonormal polynomials.
+    """
+    w, y = points[:, 0], points[:, 1]
+    if len(points) <= 16 or not np.isfinite(total := w.sum()):
+        return points
+    middle, half = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2
+    if half == 0:
+        return np.array([[total, middle]])
+    line = np.linspace(-1.0, 1.0, 32)
+    needed = 54 + growth * (3 + 1.4427 * np.abs(middle + half * line - w @ y / total))
+    z, x = line + 0.45j * np.pi / half, (y - middle) / half
+    q, before, ratio, bits = np.sqrt(w / total), np.zeros_like(w), np.inf, np.zeros(32)
+    diagonal: list[float] = []
+    beside = [0.0]
+    while len(diagonal) < 128:
+        moved = x * q - beside[-1] * before
+        diagonal.append(moved @ q)
+        moved -= diagonal[-1] * q
+        beside.append(np.sqrt(moved @ moved))
+        ratio = (z - diagonal[-1] - beside[-2] / ratio) / max(beside[-1], 1e-90)
+        bits += 2 * np.log2(np.abs(ratio))
+        if beside[-1] < 1e-90 or (bits >= needed).all():
+            inner = beside[1 : len(diagonal)]
+            values, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(inner, 1) + np.diag(inner, -1))
+            return np.stack([total * vectors[0] ** 2, middle + half * values], axis=1)
+        if len(diagonal) == len(points):
+            return points
+        q, before = moved / beside[-1], q
+    low = y < middle
+    return np.concatenate([_gauss(points[low], growth), _gauss(points[~low], growth)])
+
+
 def _added(terms: Array) -> float:
     return float(np.sum(terms))
 

@@ -32,6 +32,7 @@ HELPERS = Helpers(
         Need.TOTAL: ("_total",),
         Need.STEPS: ("_steps", "_added"),
         Need.FEW: ("_steps", "_few", "_nodes"),
+        Need.RULE: ("_steps", "_rule", "_gauss"),
         Need.OLDEST: ("_oldest",),
         Need.COMPLETE: ("_complete",),
         Need.COMPLETES: ("_completes",),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sympy import Expr, Symbol
 
 from symmem.program.decay_functions import Complete
-from symmem.program.statements import Assignment
+from symmem.program.statements import Assignment, Reach
 from symmem.targets.printing import fitted
 from symmem.targets.python.printing import PythonPrinter
 
@@ -87,6 +87,11 @@ def returned(value: Expr, printer: PythonPrinter, fresh: Callable[[], Symbol], w
     """``return value``, in the same way."""
     before, short = fitted(value, printer, fresh, width - len("return "), width)
     return [*_named(before, printer, width), *_line("return ", short, printer, width)]
+
+
+def reached(reach: Reach) -> str:
+    """How far the terms of a sum are analytic, as arguments."""
+    return f"{float(reach.sector)}, {float(reach.growth)}"
 
 
 def _named(assignments: Iterable[Assignment], printer: PythonPrinter, width: int) -> list[str]:

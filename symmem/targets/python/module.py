@@ -123,7 +123,7 @@ def python_module(
             "has_epoch": Need.SCATTER in needs,
             "has_finite": isinstance(program["correction"].finite, Routine),
             "has_sums": Need.OLDEST in needs,
-            "has_few": Need.FEW in needs,
+            "has_few": not needs.isdisjoint({Need.FEW, Need.RULE}),
             **program.digits,
             "has_numbers": Need.ELEMENTARY in needs,
             "tolerance": TOLERANCE_BITS,

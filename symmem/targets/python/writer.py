@@ -43,6 +43,7 @@ from symmem.targets.python.layout import (
     assignment,
     call,
     indented,
+    reached,
     returned,
     signature,
 )
@@ -197,13 +198,13 @@ class PythonWriter:
         if loop.few:
             taken = [each for each in loop.body if not isinstance(each, Assign)]
             moving = ", ".join(map(self._name, loop.few))
-            rows = self._name(Internal(f"rows_{loop.result}"))
             target = moving if len(loop.few) > 1 else f"({moving},)"
+            few = f"_few({self._name(loop.index)}, {moving})"
+            rows = few if loop.reach is None else f"_rule({moving}, {reached(loop.reach)})"
             return [
                 *self._all_steps(loop, bounds),
-                f"{rows} = _few({self._name(loop.index)}, {moving}).tolist()",
                 f"{result} = {start}",
-                *[f"for {target} in {rows}:", *indented([*self.block(taken), added])],
+                *[f"for {target} in {rows}.tolist():", *indented([*self.block(taken), added])],
             ]
         body = [*self.block(loop.body), added]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"

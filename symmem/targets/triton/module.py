@@ -27,7 +27,11 @@ HOST = Helpers(
         *("_Call", "_zeros", "_listed", "_numbered", "_check_like", "_check_apart", "_check_given"),
         *("_launch", "_fastest", "_owners", "_table"),
     ),
-    needed={Need.FEW: ("_counted",), Need.STEPS: ("_counted", "_stacked", "_columns")},
+    needed={
+        Need.FEW: ("_counted",),
+        Need.RULE: ("_counted",),
+        Need.STEPS: ("_counted", "_stacked", "_columns"),
+    },
 )
 SCALARS = Helpers(OF_NUMBERS.file, (), OF_NUMBERS.needed)
 """Functions of numbers: those of the PyTorch module."""
@@ -69,7 +73,7 @@ def triton_code(derivation: Derivation) -> TritonCode:
             "functions": [*functions, *kernels, [*check(program, ""), *refusals]],
             "helpers": [*device, *helpers],
             "tolerance": TOLERANCE_BITS,
-            "has_sums": Need.STEPS in needs or Need.FEW in needs,
+            "has_sums": not needs.isdisjoint({Need.STEPS, Need.FEW, Need.RULE}),
             **program.digits,
         },
     )

@@ -16,9 +16,19 @@ from sympy import Symbol
 
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing, Sentence
-from symmem.program.few_steps import columns
+from symmem.program.few_steps import columns, reach
 from symmem.program.program import Routine
-from symmem.program.statements import Apply, Assign, Choice, Loop, Statement, assigns, by_name, theta_first
+from symmem.program.statements import (
+    Apply,
+    Assign,
+    Choice,
+    Loop,
+    Reach,
+    Statement,
+    assigns,
+    by_name,
+    theta_first,
+)
 
 Number = Assign | Loop | Choice
 _NESTED = Missing(Sentence.of("a sum over past steps stands inside another one, of vectors"))
@@ -42,6 +52,7 @@ class Table:
     numbers: tuple[Number, ...]
     columns: tuple[Symbol, ...]
     few: bool
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,9 @@ def _table(loop: Loop, ranges: Ranges) -> Table | Missing:
         return _NESTED
     moving = frozenset({loop.index}).union(*map(assigns, numbers))
     wanted = {symbol for each in applied for symbol in each.function.scalars if symbol in moving}
-    return Table(loop, numbers, few or tuple(sorted(wanted, key=by_name)), few is not None)
+    if few is None:
+        return Table(loop, numbers, tuple(sorted(wanted, key=by_name)), few=False)
+    return Table(loop, numbers, few, few=True, reach=reach(loop, few, ranges))
 
 
 def _numbers(statements: Iterable[Statement]) -> Iterator[Number]:

@@ -18,6 +18,7 @@ from symmem.targets.python.layout import (
     Group,
     assignment,
     indented,
+    reached,
     signature,
 )
 from symmem.targets.python.writer import PythonWriter
@@ -130,6 +131,9 @@ def _table(table: Table, name: str, writer: PythonWriter) -> list[str]:
     index, bounds = writer.scope.name(loop.index), ", ".join(writer.bounds(loop))
     if (assignments := _formulas(table)) is not None:
         lines = [f"{index} = _steps({bounds})", *writer.ranges(assignments, loop.index)]
+        if table.reach is not None:
+            rule = f"_rule({', '.join(columns.entries)}, {reached(table.reach)})"
+            return [*lines, f"{name} = _counted({rule})"]
         if table.few:
             return [*lines, f"{name} = _counted(_few({', '.join([index, *columns.entries])}))"]
         return [*lines, f"{name} = _counted(_stacked({index}, {columns}))"]
@@ -151,7 +155,7 @@ def needs_of(work: Pass) -> Iterator[Need]:
     yield from Routine(work.before, STEP).needs
     for table in work.tables:
         formulas = _formulas(table)
-        yield Need.FEW if table.few else Need.STEPS
+        yield Need.STEPS if not table.few else Need.FEW if table.reach is None else Need.RULE
         yield from () if table.loop.decay is None else (Need.OLDEST,)
         if formulas is None:
             yield from Routine(table.numbers, STEP).needs

@@ -15,10 +15,12 @@ __all__ = [
     "_complete",
     "_completes",
     "_few",
+    "_gauss",
     "_like",
     "_nodes",
     "_of_tensor",
     "_oldest",
+    "_rule",
     "_shortfall",
     "_shortfalls",
     "_steps",
@@ -90,6 +92,59 @@ def _nodes(part: Tensor) -> Tensor:
     shares[nodes.long()] = torch.eye(18, dtype=torch.float64)
     weights = part[:, 0] @ shares
     return torch.cat([weights[:, None], part[nodes.long(), 1:]], dim=1)
+
+
+def _rule(weights: Tensor, numbers: Tensor, sector: float, growth: float) -> Tensor:
+    """Rows of a weight and a number that stand for all: Gauss rules of the weights, one for each sign."""
+    y = torch.log(numbers.clamp(1e-300, 1e300)) / sector
+    parts = [torch.empty((0, 2), dtype=torch.float64)]
+    for sign, mine in ((1.0, ~(weights <= 0)), (-1.0, weights < 0)):
+        points = torch.stack([sign * weights[mine], y[mine]], dim=1)
+        while len(points) > 2**14:  # by and by: what is in work stays small
+            pieces = [points[k : k + 2**13] for k in range(0, len(points), 2**13)]
+            points = torch.cat([_gauss(each, sector * growth) for each in pieces])
+        points = _gauss(points, sector * growth)
+        parts.append(torch.stack([sign * points[:, 0], torch.exp(sector * points[:, 1])], dim=1))
+    return torch.cat(parts)
+
+
+def _gauss(points: Tensor, growth: float) -> Tensor:
+    """As many nodes as the digits need for functions analytic in abs(imag(y)) < pi/2, of size exp(growth y).
+
+    The rule of N nodes is off by at most abs(f / p_N**2) along a line in the strip, p_N the orthonormal polynomials.
+    """
+    w, y = points.unbind(dim=1)
+    total = w.sum()
+    if len(points) <= 16 or not torch.isfinite(total):
+        return points
+    middle, half = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2
+    if half == 0:
+        return torch.stack([total, middle])[None]
+    line = torch.linspace(-1.0, 1.0, 32, dtype=torch.float64)
+    needed = 54 + growth * (3 + 1.4427 * (middle + half * line - w @ y / total).abs())
+    z, x = torch.complex(line, (0.45 * math.pi / half).expand(32)), (y - middle) / half
+    q, before, bits = (w / total).sqrt(), torch.zeros_like(w), torch.zeros_like(line)
+    ratio, matrix, beside = z, torch.zeros(128, 128, dtype=torch.float64), 0.0
+    for k in range(128):
+        moved = x * q - beside * before
+        matrix[k, k] = moved @ q
+        moved = moved - matrix[k, k] * q
+        ratio, beside = z - matrix[k, k] - beside / ratio, float(moved.norm())
+        ratio = ratio / max(beside, 1e-90)
+        bits += 2 * ratio.abs().log2()
+        if beside < 1e-90 or bool((bits >= needed).all()):
+            values, vectors = torch.linalg.eigh(matrix[: k + 1, : k + 1])
+            return torch.stack([total * vectors[0] ** 2, middle + half * values], dim=1)
+        if k + 1 in (len(points), 128):
+            break
+        matrix[k, k + 1] = matrix[k + 1, k] = beside
+        q, before = moved / beside, q
+    low = y < middle
+    return (
+        points
+        if len(points) <= 128
+        else torch.cat([_gauss(points[low], growth), _gauss(points[~low], growth)])
+    )
 
 
 def _added(terms: Tensor) -> float:

@@ -6,7 +6,6 @@ A parameter may be the one with the same name, a decay of the other, any other p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 from sympy import Expr, Integer, Rational, Symbol
 
@@ -15,6 +14,8 @@ from symmem.declaration.records import Parameter
 
 ParameterMap = dict[Symbol, Expr]
 """Each parameter of the second optimizer as an expression in those of the first."""
+MOST_COST = 4
+"""Of one value."""
 
 
 def candidates(first: Optimizer, second: Optimizer) -> Iterator[ParameterMap]:
@@ -24,7 +25,7 @@ def candidates(first: Optimizer, second: Optimizer) -> Iterator[ParameterMap]:
     seen: set[tuple[Expr, ...]] = set()
     for keeps_names in (True, False):
         choices = [_choices(name, ours, first, second, keeps_names) for name in theirs]
-        for chosen in sorted(product(*choices), key=lambda values: _effort(theirs, values)):
+        for chosen in by_effort(theirs, choices):
             if chosen not in seen:
                 seen.add(chosen)
                 yield dict(zip(theirs, chosen, strict=True))
@@ -48,13 +49,45 @@ def may_be(parameter: Parameter, number: Rational) -> bool:
     return parameter.range.contains(number) or (number == 0 and parameter.range.lower == 0)
 
 
-def _effort(names: list[Symbol], values: tuple[Expr, ...]) -> int:
-    """Few changes are tried before many, names before numbers, and one parameter in two places last."""
-    pairs = zip(names, values, strict=True)
-    shared = [value for value in values if value.free_symbols]
-    return sum(map(_cost, pairs)) + 2 * (len(shared) - len({*shared}))
+def by_effort(names: list[Symbol], choices: list[list[Expr]]) -> Iterator[tuple[Expr, ...]]:
+    """One value for each name, in every way: few changes before many, names before numbers, a value in two places last.
+
+    The effort is the sum of :func:`_cost`; of one effort the first choices come first.  Made one by one, since twelve
+    names with five choices each have 244 million ways, of which the first thousands are looked at.
+    """
+    if all(choices):
+        for effort in range(MOST_COST * len(names) + 1):
+            yield from _of_effort(names, choices, (), effort)
 
 
-def _cost(pair: tuple[Symbol, Expr]) -> int:
-    name, value = pair
-    return 0 if name == value else 1 if value.is_Symbol else 2
+def _of_effort(
+    names: list[Symbol], choices: list[list[Expr]], chosen: tuple[Expr, ...], left: int
+) -> Iterator[tuple[Expr, ...]]:
+    """The ways that begin with ``chosen`` and cost ``left`` more; a beginning that cannot is not gone on from."""
+    position = len(chosen)
+    if position == len(names):
+        if left == 0:
+            yield chosen
+        return
+    if not _least(names, choices, chosen) <= left <= MOST_COST * (len(names) - position):
+        return
+    for value in choices[position]:
+        cost = _cost(names[position], value, chosen)
+        if cost <= left:
+            yield from _of_effort(names, choices, (*chosen, value), left - cost)
+
+
+def _least(names: list[Symbol], choices: list[list[Expr]], chosen: tuple[Expr, ...]) -> int:
+    """No more than what is left costs: a name without its own takes another's, once for each, or something dearer."""
+    others = [
+        values for name, values in list(zip(names, choices, strict=True))[len(chosen) :] if name not in values
+    ]
+    free = {value for values in others for value in values if value.is_Symbol} - {*chosen}
+    cheap = min(len(free), len(others))
+    return cheap + 2 * (len(others) - cheap)
+
+
+def _cost(name: Symbol, value: Expr, chosen: tuple[Expr, ...]) -> int:
+    """0 for its own name, 1 for another's, 2 for all else; 2 more where a parameter has its place already."""
+    own = 0 if name == value else 1 if value.is_Symbol else 2
+    return own + (2 if value.free_symbols and value in chosen else 0)

@@ -20,7 +20,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.verification import bruteforce
 from symmem.verification.error_orders import fit_order
 from symmem.verification.literal import Literal
-from symmem.verification.values import first_calm_step, longest_decay
+from symmem.verification.values import first_calm_step, longest_decay, longest_delay
 from symmem.verification.vectors import Vector, distance, real
 
 DIGITS = 25
@@ -30,6 +30,9 @@ TIME = 16
 """Steps of the largest h that a run over a fixed time takes, at least."""
 LARGEST = Rational(1, 64)
 LONGEST = 48
+"""Steps that factors b(n) and rates are given to come to rest."""
+MOST_STEPS = 200
+"""Of the largest h, that a run takes: memory that lasts longer is not seen to fade, and no order over a fixed time."""
 HALVINGS = (1, 2, 4)
 TOLERANCE = 0.2
 EXACT = mpf(10) ** -18
@@ -76,11 +79,12 @@ class Errors:
 
 
 def step_sizes(literal: Literal, theta: Vector) -> list[Rational]:
-    """h, h/2, h/4, with h/(1 - beta) small, and h F no larger than h times the gradient."""
+    """h, h/2, h/4, with h/(1 - beta) and h times a delay small, and h F no larger than h times the gradient."""
     room = 1 - longest_decay(literal.optimizer, literal.numbers)
     moves = bruteforce.memoryless(literal, theta, AT, DIGITS), literal.loss.gradient(theta)
     update, slope = (max(abs(entry) for entry in entries) for entries in moves)
-    scale = Rational(1, max(1, round(0.6 / room)) * max(1, int(mpmath.ceil(update / slope))))
+    memory = max(1, round(0.6 / room), longest_delay(literal.optimizer) // 4)
+    scale = Rational(1, memory * max(1, int(mpmath.ceil(update / slope))))
     return [LARGEST * scale / Integer(part) for part in HALVINGS]
 
 
@@ -93,10 +97,13 @@ def error_orders(
     """One step and a fixed time for every direction; empty where there is no formula at step n."""
     sizes, found = step_sizes(literal, theta), []
     steps = [time_of(literal) * part for part in HALVINGS]
+    is_seen = memory_of(literal) <= MOST_STEPS
     for direction in directions(derivation):
         told(f"one step of {direction.name}")
         local = [[one_step_error(direction, literal, theta, h)] for h in sizes]
         found.append(_errors("one step", direction, sizes, local))
+        if not is_seen:
+            continue
         told(f"a fixed time of {direction.name}")
         runs = [
             run_errors(direction, literal, theta, h, count) for h, count in zip(sizes, steps, strict=True)
@@ -137,12 +144,16 @@ def run_errors(direction: Direction, literal: Literal, theta: Vector, lr: Ration
         return errors
 
 
+def memory_of(literal: Literal) -> int:
+    """Steps of the largest h in which memory fades: before that an error grows as memory fills, whatever h is."""
+    decays = round(10 / (1 - longest_decay(literal.optimizer, literal.numbers)))
+    return max(decays, 3 * longest_delay(literal.optimizer))
+
+
 def time_of(literal: Literal) -> int:
     """How many steps of the largest h a fixed time is: memory fades in it, and factors b(n) and rates come to rest."""
-    memory = 10 / (1 - longest_decay(literal.optimizer, literal.numbers))
-    delays = 3 * sum(variable.delay for variable in literal.optimizer.momentum)
     calm = 3 * first_calm_step(literal.optimizer, literal.numbers)
-    return max(TIME, min(LONGEST, max(calm, delays, round(memory))))
+    return max(TIME, memory_of(literal), min(LONGEST, calm))
 
 
 def _errors(

@@ -34,6 +34,8 @@ def drawn(found: Verification, form: str) -> bytes:
     """The picture in one of the FORMATS.  The title is a stranger's text: shown letter by letter, never typeset."""
     if not found.orders:
         raise SymmemError(f"--plot: {found.optimizer.name} has no formula at step n, and no errors to draw")
+    if found.unmeasured:
+        raise SymmemError(f"--plot: there are no errors over steps to draw; not measured: {found.unmeasured}")
     pyplot = _pyplot()
     with pyplot.rc_context({"text.usetex": False}):  # which a user's own settings may ask for
         return _drawn(found, form, pyplot)

@@ -16,7 +16,7 @@ from symmem.algebra.results import Missing
 from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
 from symmem.checks.noise import STEPS as NOISY_STEPS
 from symmem.checks.noise import noise_claims
-from symmem.checks.orders import MOST, Errors, error_orders
+from symmem.checks.orders import MOST, MOST_STEPS, Errors, error_orders, memory_of
 from symmem.declaration.implementation import Implementation
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.smoothing import smoothed
@@ -57,6 +57,8 @@ class Verification:
     orders: tuple[Errors, ...]
     missing: tuple[tuple[str, Missing], ...] = ()
     beside: tuple[Beside, ...] = ()
+    unmeasured: str = ""
+    """What no number here says, and why."""
 
     @property
     def holds(self) -> bool:
@@ -138,7 +140,19 @@ def verify(
             missing.append(("the noise of mini-batches", each))
         else:
             found.append(each)
-    return Verification(optimizer, values, tuple(found), measured, tuple(missing), beside)
+    unmeasured = _unmeasured(literal) if measured else ""
+    return Verification(optimizer, values, tuple(found), measured, tuple(missing), beside, unmeasured)
+
+
+def _unmeasured(literal: Literal) -> str:
+    """Errors over a fixed time, where memory is too long for a run that is made with 25 digits."""
+    steps = memory_of(literal)
+    if steps <= MOST_STEPS:
+        return ""
+    return (
+        f"the errors over a fixed time: memory fades in {steps} steps, and a run has at most {MOST_STEPS} here; "
+        "put in smaller decays, or leave them to symmem"
+    )
 
 
 def work_of(against: Implementation | None = None, *, orders: bool = True, noise: bool = False) -> int:

@@ -22,6 +22,7 @@ def verification_text(found: Verification, style: Style) -> str:
     blocks = [_heading(found, style), _formulas(found.claims), _orders(found.orders, style)]
     blocks += [
         _absent(found, style),
+        wrapped(f"Not measured, {found.unmeasured}.", style.width, "", "  ") if found.unmeasured else [],
         *(_beside(each, style) for each in found.beside),
         _verdict(found, style),
     ]
@@ -31,7 +32,8 @@ def verification_text(found: Verification, style: Style) -> str:
 def _heading(found: Verification, style: Style) -> list[str]:
     title = style.plain(f"{found.optimizer.title}: proof by numbers")
     values = _values(found.values)
-    at = f"Brute force and orders of error at {values}, with short memory." if values else ""
+    memory = "" if found.unmeasured else ", with short memory"
+    at = f"Brute force and orders of error at {values}{memory}." if values else ""
     return [title, *wrapped(at, style.width, "  ", "  ")]
 
 
@@ -69,11 +71,12 @@ def _orders(orders: tuple[Errors, ...], style: Style) -> list[str]:
         slope = "exact" if each.slope is None else f"{each.slope:.2f}"
         verdict = str(each.expected) + ("" if each.holds else "  WRONG")
         rows.append([name, *(f"{error:.1e}" for error in each.errors), slope, verdict])
-    time = len(orders[-1].path) - 1
+    time = max(len(each.path) for each in orders) - 1
+    last = f"; a fixed time is {time} steps of the smallest h" if time else ""
     lead = (
         "The optimizer against the memoryless iteration without the correction (F) and with it (F + M)"
         f"{LINE if any(each.direction == STRAIGHT for each in orders) else ''}"
-        f"; a fixed time is {time} steps of the smallest h"
+        f"{last}"
     )
     return [*wrapped(lead, style.width, "", "  "), *table(rows, "    ")]
 

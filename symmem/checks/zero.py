@@ -25,11 +25,13 @@ from sympy import (
     Rational,
     S,
     Symbol,
+    Tuple,
     expand,
     factor_list,
     fraction,
     together,
 )
+from sympy.concrete.expr_with_limits import ExprWithLimits
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.heads import HEADS
@@ -78,6 +80,11 @@ class Normal:
             return self._power(self.read(expression.base), expression.exp)
         if isinstance(expression, Abs):
             return self._root(self.read(expression.args[0]) ** 2, S.Half)
+        if isinstance(
+            expression, ExprWithLimits
+        ):  # a product over steps: its index and its ends stay what they are
+            within = tuple(Tuple(at, *map(self._canonical, ends)) for at, *ends in expression.limits)
+            return self._generator((expression.func, (self._canonical(expression.function), *within)))
         parts = tuple(self._canonical(part) for part in expression.args)
         head = HEADS.of(expression)
         if len(parts) == 1 and head is not None and head.degree is not None:

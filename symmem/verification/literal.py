@@ -89,7 +89,8 @@ class Literal:
                 rate = real(lr) * self.rate(n, digits)
                 theta = tuple(x - rate * f for x, f in zip(theta, move, strict=True))
                 if not max(abs(x) for x in theta) < RUNAWAY:
-                    raise VerificationError(f"the run diverges at step {n}: take a smaller lr than {lr}")
+                    ways = "take a smaller lr, or other values of the parameters"
+                    raise VerificationError(f"the run diverges at step {n} with lr = {lr}: {ways}")
             return found
 
     def rate(self, n: int, digits: int = 50) -> mpf:

@@ -62,14 +62,22 @@ def longest_decay(optimizer: Optimizer, values: dict[str, Number]) -> float:
     return float(max(decays, default=mpmath.mpf(0)))
 
 
+def longest_delay(optimizer: Optimizer) -> int:
+    """Steps from a gradient to the last update that sees it by delays: those of a chain, m2 of m1, add up."""
+    reach: dict[str, int] = {}
+    for position, variable in enumerate(optimizer.momentum, 1):
+        read = (reach.get(symbol.name, 0) for symbol in variable.g.free_symbols)
+        reach[f"m{position}"] = variable.delay + max(read, default=0)
+    return max(reach.values(), default=0)
+
+
 def settled_step(optimizer: Optimizer, values: dict[str, Number]) -> int | None:
     """A step after which decay^n is below 1e-26, and every factor b(n) and the rate are as near to their limits.
 
     None where that takes more than LATEST steps, as for a rate that falls like a power of n.
     """
     decay = longest_decay(optimizer, values)
-    delays = max((variable.delay for variable in optimizer.momentum), default=0)
-    step = MANY + 2 * delays + (math.ceil(FORGOTTEN / -math.log(decay)) if decay > 0 else 0)
+    step = MANY + 2 * longest_delay(optimizer) + (math.ceil(FORGOTTEN / -math.log(decay)) if decay > 0 else 0)
     while step <= max(LATEST, 2 * MANY):
         if _are_settled(optimizer, values, step, NEAR):
             return step

@@ -21,10 +21,12 @@ from symmem.checks.orders import Errors, directions, error_orders
 from symmem.checks.picture import drawn
 from symmem.checks.verify import DIMENSION, literal_of, verify
 from symmem.checks.verify_text import verification_text
+from symmem.declaration.toml import read_toml
 from symmem.derivation.derivation import Derivation, MemorylessIteration, derive
 from symmem.documents.columns import Style
+from symmem.errors import SymmemError
 from symmem.verification.straight import straight
-from symmem.verification.values import gentle_values, settled_step
+from symmem.verification.values import gentle_values, longest_delay, settled_step
 from symmem.verification.vectors import VerificationError, distance
 
 OWN = '''
@@ -163,7 +165,7 @@ def test_a_picture_where_all_is_exact() -> None:
     """Gradient descent has no errors over h, and none or some over steps: both are drawn."""
     for path in ((0.0, 0.0, 0.0), (0.0, 1e-30, 2e-30)):
         exact = Errors("a fixed time", "straight", 2, (0.1, 0.05), (0.0, 0.0), None, path)
-        given: Any = SimpleNamespace(orders=(exact,), optimizer=load("gd"))
+        given: Any = SimpleNamespace(orders=(exact,), optimizer=load("gd"), unmeasured="")
         assert b"exact" in drawn(given, "svg")
 
 
@@ -172,7 +174,9 @@ def test_a_title_is_drawn_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> N
     exact = Errors("a fixed time", "straight", 2, (0.1, 0.05), (0.0, 0.0), None, (0.0, 0.0, 0.0))
     monkeypatch.setitem(matplotlib.rcParams, "text.usetex", True)
     for title in (r"$\input{/etc/passwd}$", r"$x_1", r"a_1 ^ \frac{"):
-        given: Any = SimpleNamespace(orders=(exact,), optimizer=replace(load("gd"), title=title))
+        given: Any = SimpleNamespace(
+            orders=(exact,), optimizer=replace(load("gd"), title=title), unmeasured=""
+        )
         assert f"{title}: the optimizer against" in drawn(given, "svg").decode()
         assert drawn(given, "png")[:4] == b"\x89PNG"
 
@@ -202,3 +206,50 @@ def test_a_declaration_never_runs_a_program_by_itself(tmp_path: Path) -> None:
     own.write_text(text)
     assert symmem.load(own).implementation.name == "antigravity.nothing"
     assert output("verify", str(own)).endswith("All 16 claims hold.\n")
+
+
+CHAIN = """
+name = "chain"
+phi = "{phi}"
+
+[[momentum]]
+g = "grad"
+delay = {first}
+
+[[momentum]]
+g = "{g}"
+delay = {second}
+"""
+
+
+@pytest.mark.parametrize(
+    ("phi", "g", "first", "second"), [("m2/sqrt(m1**2 + 1)", "m1*grad", 20, 24), ("m2", "m1", 30, 31)]
+)
+def test_long_delays_are_waited_for(phi: str, g: str, first: int, second: int) -> None:
+    """True claims were called wrong: h times the delay was not small, and a chain of delays had not been seen whole."""
+    optimizer = read_toml(CHAIN.format(phi=phi, g=g, first=first, second=second))
+    assert longest_delay(optimizer) == first + second
+    found = verify(optimizer, points=1, steps=(0, 3))
+    assert found.holds
+    assert {claim.step for claim in found.claims} == {0, 3, None}
+    assert min(len(each.path) for each in found.orders if each.counted == "a fixed time") > first + second
+
+
+@pytest.mark.parametrize(("name", "values"), [("heavyball", {"beta": "0.99"}), ("adam", {"beta2": "0.999"})])
+def test_memory_that_outlasts_a_run_is_not_called_wrong(name: str, values: dict[str, str]) -> None:
+    """Errors over a fixed time grow while memory fills, whatever h is: they say nothing, and are not measured."""
+    found = verify(load(name).with_values(values), points=1, steps=(0, 3))
+    assert found.holds
+    assert {each.counted for each in found.orders} == {"one step"}
+    said = verification_text(found, Style())
+    assert "Not measured, the errors over a fixed time" in said
+    assert "short memory" not in said
+    with pytest.raises(SymmemError, match="not measured"):
+        drawn(found, "png")
+
+
+def test_memory_that_a_run_outlasts_is_measured() -> None:
+    found = verify(load("heavyball").with_values(beta="0.9"), points=1, steps=(0, 3))
+    assert found.holds
+    assert not found.unmeasured
+    assert min(len(each.path) for each in found.orders if each.counted == "a fixed time") == 401

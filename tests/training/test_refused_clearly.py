@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from symmem.training import WithMemory
+from symmem.training import Memoryless, WithMemory, probe
 
 POINT = torch.tensor([0.5, -0.25], dtype=torch.float64)
 
@@ -23,6 +23,8 @@ def optimizer(**settings: Any) -> tuple[torch.nn.Parameter, WithMemory]:
         ({"target": 0.95}, 'target = 0.95 gives no names; write target={"beta2": 0.95}'),
         ({"target": {"beta2": "0.95"}}, "target: beta2 = '0.95' is not a finite number"),
         ({"target": {"betas": 0.95}}, "betas = 0.95: the optimizer takes 2 betas"),
+        ({"limit": "no"}, "limit = 'no' is neither True nor False"),
+        ({"maximize": "no"}, "maximize = 'no' is neither True nor False"),
         ({"max_norm": "1"}, "max_norm = '1' is not positive"),
         ({"weight_decay": "much"}, "weight_decay = 'much' is not a number"),
     ],
@@ -85,3 +87,29 @@ def test_a_target_by_betas() -> None:
             mine.step(lambda parameter=parameter: (parameter**4).sum())  # type: ignore[misc]
         found.append(parameter.detach())
     assert torch.equal(*found)
+
+
+@pytest.mark.parametrize("hvp", ["double-backward", "central-difference"])
+def test_a_loss_of_another_model(hvp: Any) -> None:
+    """The optimizer of one model, the closure of another: nothing but the decay was left of it, without a word."""
+    other = torch.nn.Parameter(POINT.clone())
+    parameter, mine = optimizer(hvp=hvp)
+    for each in (mine, Memoryless("adamw-torch", [parameter], lr=0.1, hvp=hvp)):
+        with pytest.raises(RuntimeError, match="depends on no parameter of the optimizer"):
+            each.step(lambda: other.pow(4).sum() + 1)
+        assert torch.equal(parameter, POINT)
+
+
+def test_a_probe_of_another_model() -> None:
+    model, other = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+    trained = torch.optim.AdamW(model.parameters())
+    with pytest.raises(ValueError, match="no parameter of this model"):
+        probe(other, trained, lambda: model(torch.ones(1, 2)).square().sum())
+    with pytest.raises(RuntimeError, match="depends on no parameter of the optimizer"):
+        probe(model, trained, lambda: other(torch.ones(1, 2)).square().sum())
+
+
+def test_a_watched_loss_that_is_no_function() -> None:
+    _, mine = optimizer()
+    with pytest.raises(TypeError, match="loss = 3 is not a function"):
+        mine.watch(torch.nn.Linear(2, 1), loss=3)  # type: ignore[arg-type]

@@ -28,6 +28,11 @@ class Evaluation:
         loss, self._first = self._differentiated(self._points, self.create_graph)
         if any(g is None for g in self._first) and "CheckpointFunctionBackward" in operations([loss]):
             raise RuntimeError(REENTRANT)
+        # Of several processes one may have a part without them: the others wait for its share.
+        if type(processes) is OneProcess and all(g is None for g in self._first):
+            raise RuntimeError(
+                "the loss depends on no parameter of the optimizer: they are those of another model, or detached"
+            )
         self.loss = loss.detach()
         self.gradients: Vectors = [None if g is None else g.detach() for g in self._first]
         if any(g is not None and g.layout != torch.strided for g in self.gradients):

@@ -96,6 +96,9 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         """Raises where a group has a value that it must not have."""
         if is_text(group["lr"]) or not 0 <= float(group["lr"]) < math.inf:
             raise ValueError(f"lr = {group['lr']!r} is not a finite number from 0 on")
+        for name in ("maximize", "limit"):
+            if group[name] not in (True, False):  # "no" would be taken for a yes
+                raise ValueError(f"{name} = {group[name]!r} is neither True nor False")
         self.formulas.check_values(group)
         if isinstance(self.formulas, FirstOrder):
             check_history(group, self.formulas)
@@ -114,6 +117,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  With gradients accumulated over
         several passes, the last one stands for all.
         """
+        if not callable(loss):
+            raise TypeError(f"loss = {loss!r} is not a function of the model's output")
         if self._watched is not None:
             self._watched.released()
         self._watched = Watched(model, loss)

@@ -88,6 +88,7 @@ def probe(
     check_hvp(hvp)
     for group in optimizer.param_groups:
         check_torch_options(group, formulas)
+    _check_model(model, optimizer)
     with torch.no_grad(), left_alone(model, optimizer):
         parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
         processes = _processes(model, parts, hvp, process_group)
@@ -166,3 +167,10 @@ def left_alone(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Iter
         set_random_states(random)
         for buffer, before in buffers:
             buffer.copy_(before)
+
+
+def _check_model(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Numbers of another model's parameters would look as good as those that were meant."""
+    trained = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    if not any(id(p) in trained for p in model.parameters()):
+        raise ValueError("the optimizer has no parameter of this model: it is that of another one")

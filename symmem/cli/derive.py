@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -77,10 +78,7 @@ def derive(  # noqa: PLR0917  # one argument for each option
         raise SymmemError("--batches and --replacement exclude each other; give one of them")
     if certify:
         left = {"--limit": limit, "--at-step": at_step is not None, "--quadratic": quadratic}
-        left |= {"--minibatch": minibatch, f"--format {form}": form != "text"}
-        for option, is_given in left.items():
-            if is_given:
-                raise SymmemError(f"--certify says one line and has no use for {option}; leave it out")
+        _check_certified({**left, "--minibatch": minibatch, f"--format {form}": form != "text"})
     from symmem.declaration.loading import load
     from symmem.derivation.derivation import derive as derive_optimizer
 
@@ -100,6 +98,13 @@ def derive(  # noqa: PLR0917  # one argument for each option
             sampling = _sampling(batches, replacement) if minibatch else None
             content = _formatted(derivation, at, form, output, quadratic=quadratic, sampling=sampling)
     deliver(content, output)
+
+
+def _check_certified(given: Mapping[str, bool]) -> None:
+    """An option that changes the report changes nothing of one line, and is not left unread."""
+    for option, is_given in given.items():
+        if is_given:
+            raise SymmemError(f"--certify says one line and has no use for {option}; leave it out")
 
 
 def settings_of(given: tuple[str, ...]) -> dict[str, str]:

@@ -98,9 +98,24 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
     parts = [_limit_by_parts(part, scalars) for part in scalar.args]
     if isinstance(scalar, (Max, Min)) and any(part.has(nan, zoo, AccumBounds) for part in parts):
         return nan  # SymPy compares numbers alone
-    if isinstance(scalar, Pow) and _fades(parts[0], parts[1], scalars):
-        return S.Zero
+    if isinstance(scalar, Pow):
+        return _limit_of_power(parts[0], parts[1], scalars)
+    if not isinstance(scalar, (Add, Mul)) and any(part.has(oo, -oo) and abs(part) != oo for part in parts):
+        return nan  # exp(oo*a) would be a number to SymPy, which it may cancel
     value: Expr = scalar.func(*parts)
+    return value
+
+
+def _limit_of_power(base: Expr, exponent: Expr, scalars: Scalars) -> Expr:
+    """``base**exponent`` of two limits: SymPy would leave x**oo, and cancel it, and take oo**0 and 1**(oo a) for 1."""
+    if _fades(base, exponent, scalars):
+        return S.Zero
+    if exponent.has(*_UNTOLD) and base != oo:
+        grows = is_positive(base, scalars.ranges) and _fades(1 / base, exponent, scalars)
+        return oo if grows else nan
+    if exponent == 0 and (base == 0 or base.has(*_UNTOLD)):
+        return nan
+    value: Expr = Pow(base, exponent)
     return value
 
 

@@ -14,7 +14,7 @@ from symmem.algebra.passes import collect, distribute
 from symmem.algebra.pieces import merge
 from symmem.algebra.rational import Quotient
 from symmem.algebra.scalars import Scalars
-from symmem.derivation.gains import frozen_update, gains, is_steady
+from symmem.derivation.gains import frozen_update, gains
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 
@@ -65,12 +65,12 @@ def sum_over_past(
 def past_terms(method: Method) -> tuple[Expr, ...]:
     """``rate(s) F^(s)`` as a sum of terms, each a scalar that may depend on s times a vector.
 
-    Where F does not depend on the step, it stays one term: its memory needs one product with the Hessian.
+    Where its vector does not depend on the step, F stays one term: its memory needs one product with the Hessian.
     """
-    update, rate = frozen_update(method, gains(method)), method.rate_at(PAST)
-    if is_steady(method):
+    update, rate = frozen_update(method, gains(method)).xreplace({STEP: PAST}), method.rate_at(PAST)
+    if PAST not in split_scalar(update)[1].free_symbols:
         return (rate * update,)
-    return tuple(rate * term for term in terms_of(distribute(update.xreplace({STEP: PAST}))))
+    return tuple(rate * term for term in terms_of(distribute(update)))
 
 
 def sum_scalar(summand: Expr, scalars: Scalars) -> Expr:

@@ -126,6 +126,8 @@ class LatexPrinter(TensorPrinter):
             case Total(body):
                 index = symbol("i", 0.345)
                 head = row(big_sum(index, None, self.depth), SPACE)
+                if isinstance(body, Number):  # the same in every entry
+                    return Cat((head, self.doc(body)))
                 return Cat((head, self.enclosed(self.doc(body)), below(index)))
             case TensorSum(body):
                 return _applied(big_sum(words("tensors"), None, self.depth), self._closed(body))

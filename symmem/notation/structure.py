@@ -168,8 +168,9 @@ class _Reader(OperatorReader):
     def _product(self, expression: Expr) -> tuple[bool, Formula]:
         factors = Factors()
         decimals: list[Float] = []
-        # Sums come last: whether a sum changes its sign depends on the sign of the rest.
-        pending = sorted(powers(expression), key=lambda power: isinstance(power[0], Add))
+        # What an operator has in front of it joins the other factors first: eps D[eps v] has eps^2, h D[v/h] has no h.
+        joined: dict[Expr, Expr] = {}
+        pending = list(powers(expression))
         while pending:
             base, exponent = pending.pop(0)
             if base.is_Rational and exponent == 1:
@@ -182,6 +183,10 @@ class _Reader(OperatorReader):
                 pending = [*(power for power in powers(scalar) if power[0] != 1), *pending]
                 self._file(factors, base, formula)
             else:
+                joined[base] = joined.get(base, S.Zero) + exponent
+        # Sums come last: whether a sum changes its sign depends on the sign of the rest.
+        for base, exponent in sorted(joined.items(), key=lambda power: isinstance(power[0], Add)):
+            if exponent != 0:
                 self._file_power(factors, base, exponent)
         _file_decimals(factors, decimals)
         return factors.negative, factors.formula()

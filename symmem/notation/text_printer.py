@@ -116,6 +116,8 @@ class TextPrinter:
                 closed = self.doc(left) if isinstance(left, Atom) else _around("(", self.doc(left), ")")
                 return Cat((closed, glue, self._closed(right)))
             case Total(body):
+                if isinstance(body, Number):  # the same in every entry
+                    return Cat(("Σᵢ " if self.glyphs.unicode else "sum_i ", self.doc(body)))
                 head, tail = ("Σᵢ (", ")ᵢ") if self.glyphs.unicode else ("sum_i (", ")_i")
                 return _around(head, self.doc(body), tail)
             case TensorSum(body):

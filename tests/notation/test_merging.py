@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from sympy import Abs, Add, Expr, Mul, Pow, Rational, Symbol, expand, symbols
+from sympy import Abs, Add, Expr, Function, Mul, Pow, Rational, Symbol, expand, symbols
 from truth import FIRST, load, values_of
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR
 from symmem.notation.merging import merged
+from symmem.notation.writable import formula_of
 
 c, d, eps, x, y = symbols("c d eps x y")
 D2L = symmem.D2L
@@ -77,3 +78,14 @@ def test_no_value_changes(name: str) -> None:
             isinstance(part, Add) and eps in Mul(*part.args).free_symbols
             for part in Mul.make_args(merged(d.limit.M))
         )
+
+
+def test_what_stands_in_front_of_an_operator_joins_the_other_factors() -> None:
+    """``eps D[eps v]`` has eps^2, ``h D[v/h]`` has no h: one factor for each base."""
+    hessian = Function("D2L")
+    for left, right in (
+        (eps * hessian(eps * GRAD), eps**2 * hessian(GRAD)),
+        (LR * hessian(GRAD / LR), hessian(GRAD)),
+        (hessian(eps * GRAD) / eps**3, hessian(GRAD) / eps**2),
+    ):
+        assert formula_of(left, {}, {}) == formula_of(right, {}, {})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from machine import needs
-from sympy import Expr, Sum
+from sympy import Expr, Integer, Max, Min, Rational, Sum, symbols
 
 import symmem
 from symmem.algebra.atoms import STEP
@@ -19,8 +19,9 @@ from symmem.declaration.names import check_name
 from symmem.derivation.gains import gains, limit_gains
 from symmem.errors import SymmemError
 from symmem.targets.coq.extent import Extent
-from symmem.targets.coq.fading import fading_terms
+from symmem.targets.coq.fading import Fading, fading_terms, without_fading
 from symmem.targets.coq.module import coq_file, proved_file
+from symmem.targets.coq.waiting import later
 
 DOCS = Path(__file__).parents[2] / "docs"
 AXIOMS = {
@@ -31,7 +32,8 @@ AXIOMS = {
 }
 """Those of Coq's reals: its own library rests on them."""
 ADMITTED = re.compile(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b")
-LITERAL = re.compile(r"(?<![\w.])\d+(?![\w.])")
+LITERAL = re.compile(r"(?<!M \(n \+ )(?<![\w.])\d+(?![\w.])")
+"""A whole number; from which step on a limit is reached is none that is wrong when it is larger."""
 
 
 def run(text: str, folder: Path, name: str = "proof") -> subprocess.CompletedProcess[str]:
@@ -104,6 +106,12 @@ def test_a_wrong_number_is_rejected(tmp_path: Path) -> None:
         "pid",
         "muon",
         "adan",
+        "ademamix",
+        "accsgd",
+        "pnm",
+        "lars",
+        "optimistic-adam",
+        "delayed-gd",
     ],
 )
 def test_twenty_wrong_numbers_are_rejected(name: str, tmp_path: Path) -> None:
@@ -148,15 +156,37 @@ def test_a_memory_of_a_memory_in_a_function_of_tensors(tmp_path: Path) -> None:
     assert run(broken(made.text, number), tmp_path, "broken").returncode != 0
 
 
+@pytest.mark.parametrize(
+    ("factor", "phi"),
+    [("1", "abs(m1)*sign(m2)"), ("1 - beta", "abs(m1)*sign(m2) + abs(m2)*m1/(1 + abs(m1))")],
+)
+def test_sizes_and_signs_of_momentum_variables(factor: str, phi: str, tmp_path: Path) -> None:
+    """On the frozen point the size of m is its gain times that of g; a wrong number in F is rejected."""
+    optimizer = symmem.Optimizer(
+        name="sizes",
+        phi=phi,
+        momentum=[symmem.Momentum("grad", "beta", factor), symmem.Momentum("2*grad", "gamma", "1 - gamma")],
+        parameters={name: {"default": 0.5, "range": "[0, 1)"} for name in ("beta", "gamma")},
+    )
+    text = coq_file(symmem.derive(optimizer))
+    assert_accepted(text, tmp_path)
+    claimed = re.search(r"^Theorem F_closed : .*?=", text, re.M | re.S)
+    assert claimed is not None
+    number = next(each for each in numbers_of(text) if each.start() > claimed.end())
+    assert run(broken(text, number), tmp_path, "broken").returncode != 0
+
+
 @pytest.mark.prove
 def test_the_zoo_is_stated_as_the_documents_say() -> None:
-    """M is a theorem of every entry whose sums over the past close, and of no other; docs/code.md has the numbers."""
+    """M and its limit are theorems of every entry whose sums close, and of no other; docs/code.md has the numbers."""
     found = Counter()
     for name in symmem.zoo():
         derivation = symmem.derive(name)
-        extent = proved_file(derivation).extent
+        made = proved_file(derivation)
+        extent = made.extent
         closes = isinstance(derivation.M, Expr) and not derivation.M.has(Sum)
         assert closes == (extent in (Extent.CORRECTION, Extent.ASSEMBLED)), name
+        assert made.text.count("Theorem M_limit") == (closes and STEP in derivation.M.free_symbols), name
         found[extent] += 1
     said = (DOCS / "code.md").read_text(encoding="utf-8")
     for extent, count in found.items():
@@ -209,7 +239,17 @@ def test_what_is_left_out_is_said() -> None:
         assert all(each.partition(":")[0] in made.text for each in made.missing)
 
 
-@pytest.mark.parametrize("name", ["heavyball", "adam", "nesterov", "aggmo"])
+def added_up(terms: tuple[Fading, ...], at: dict[Expr, Expr]) -> Expr:
+    n = at[STEP]
+    return sum(
+        term.factor.subs(at)
+        * prod(decay.subs(at) ** (n * e) for decay, e in term.powers)
+        / prod((1 - decay.subs(at) ** (n + count)) ** e for (decay, count), e in term.below)
+        for term in terms
+    )
+
+
+@pytest.mark.parametrize("name", ["heavyball", "adam", "nesterov", "aggmo", "accsgd", "pnm", "muon-torch"])
 def test_what_fades_is_the_difference_to_the_limit(name: str) -> None:
     """By numbers: the terms of the bound add up to ``gain - limit``"""
     method = symmem.derive(name).method
@@ -218,14 +258,53 @@ def test_what_fades_is_the_difference_to_the_limit(name: str) -> None:
         terms = fading_terms(gain, decays)
         assert terms is not None
         for n in (0, 3, 17):
-            at = method.defaults | {STEP: n}
-            value = sum(
-                term.factor.subs(at)
-                * prod(decay.subs(at) ** (n * e) for decay, e in term.powers)
-                / prod((1 - decay.subs(at) ** (n + 1)) ** e for decay, e in term.below)
-                for term in terms
-            )
-            assert value == gain.subs(at) - limit.subs(at)
+            at = method.defaults | {STEP: Integer(n)}
+            assert added_up(terms, at) == gain.subs(at) - limit.subs(at)
+
+
+def test_what_fades_beside_signs_later_denominators_and_quotients() -> None:
+    """By numbers; what does not fade is the limit, and where it moves there is none."""
+    x, y = symbols("x y")
+    decays = frozenset((x, x / y))
+    number = (2 + (-1) ** STEP * x ** (2 * STEP)) / (1 - x ** (STEP + 2)) ** 2 + STEP * x ** (STEP - 1)
+    for formula, limit in ((number, 2), (3 + x ** (STEP + 1) * y**-STEP, 3), (x**STEP, 0)):
+        terms = fading_terms(formula, decays)
+        assert terms is not None
+        assert without_fading(formula, decays) == limit
+        for n in (1, 2, 5):
+            at = {x: Rational(1, 3), y: Rational(4, 3), STEP: Integer(n)}
+            assert added_up(terms, at) == formula.subs(at) - limit
+    assert without_fading(STEP + x**STEP, decays) is None
+    for rough in ((-1) ** STEP + x**STEP, y**STEP, y**-STEP + x**STEP, 1 / (1 - x**STEP)):
+        assert fading_terms(rough, decays) is None
+
+
+def test_from_which_step_a_delay_sees_its_past() -> None:
+    """By numbers, from there on; one step before it, one of the cases was another."""
+    for formula, expected in (
+        (Min(4, STEP), 4),
+        (Max(0, STEP - 1) * STEP + Min(3, STEP), 3),
+        (2**STEP, 0),
+        (Max(0, STEP - 2) + Max(1, STEP), 2),
+    ):
+        start, value = later(formula)
+        assert start == expected
+        assert not value.has(Min, Max)
+        for n in (0, 1, 7):
+            assert value.subs(STEP, n) == formula.subs(STEP, n + start)
+    assert later(Min(2 * STEP, 5))[0] == 0  # not of this form: left as it is
+
+
+@pytest.mark.parametrize("name", ["delayed-gd", "optimistic-gd"])
+def test_a_delay_is_at_its_limit_from_a_step_on(name: str, tmp_path: Path) -> None:
+    """M is its limit exactly, from the step on that the delay has seen; one step earlier is rejected."""
+    text = coq_file(symmem.derive(name))
+    (begins,) = re.findall(
+        r"^Theorem M_limit : forall \(n : nat\) \(i : entry\), M \(n \+ (\d)\)", text, re.M
+    )
+    assert_accepted(text, tmp_path)
+    early = text.replace(f"M (n + {begins})", f"M (n + {int(begins) - 1})")
+    assert run(early, tmp_path, "broken").returncode != 0
 
 
 def test_certify_says_one_line(

@@ -16,7 +16,7 @@ from sympy.core.function import AppliedUndef
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP, split_scalar
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.gains import frozen_update, gains, is_steady
+from symmem.derivation.gains import gains
 from symmem.derivation.history import past_terms
 from symmem.derivation.steps import Steps, steps
 from symmem.method.method import Channel, Method
@@ -107,10 +107,12 @@ def _with_correction(made: Assembly, derivation: Derivation, held: Steps) -> Ass
 
 
 def _terms(method: Method) -> tuple[Term, ...] | None:
-    """Where F is the same at every step, it stays whole, as in the engine: the slopes see one vector."""
-    if is_steady(method):
-        return (Term(*split_scalar(frozen_update(method, gains(method)))),)
-    found = terms_of_update(Add(*past_terms(method)), method)
+    """Where the vector of F is the same at every step, it stays whole, as in the engine: the slopes see one vector."""
+    update = past_terms(method)
+    scalar, vector = split_scalar(update[0])
+    if len(update) == 1 and PAST not in vector.free_symbols:
+        return (Term(scalar, vector),)
+    found = terms_of_update(Add(*update), method)
     return None if found is None else tuple(_joined(found))
 
 

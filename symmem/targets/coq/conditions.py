@@ -119,6 +119,8 @@ def poles(method: Method, slope: Expr) -> tuple[Expr, ...]:
         if isinstance(part, Pow) and part.exp.is_Rational and part.exp.is_negative:
             size = S.One if part.exp.q == 1 else S.Half
             found.append(1 / at_frozen_point(Pow(part.base, size), method, gains(method)))
+        elif isinstance(part, sign):
+            found.append(1 / at_frozen_point(Abs(part.args[0]), method, gains(method)))
     return tuple(found)
 
 
@@ -136,6 +138,7 @@ def _denominators(expression: Expr) -> Iterator[Expr]:
             yield part.base
         elif isinstance(part, sign):
             yield Abs(part.args[0])
+            yield from (part.args[0],) if STEP in part.free_symbols else ()
 
 
 def _decay(place: int, decay: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Expr, S, preorder_traversal
+from sympy import Expr
 
-from symmem.algebra.atoms import is_contraction, split_scalar, terms_of
 from symmem.algebra.directional import slope_in
-from symmem.algebra.passes import collect, distribute
 from symmem.targets.coq.claims import Memory
+from symmem.targets.coq.directions import directions, expanded
 from symmem.targets.coq.memories import history_number, summed_terms
 from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
 
@@ -52,13 +51,14 @@ def correction(proofs: Proofs, printed: Expr) -> list[Block]:
     slopes = {held: slope_in(proofs.claims.method.phi, held.channel.symbol) for held in _remembering(proofs)}
     slopes = {held: slope for held, slope in slopes.items() if slope != 0 and held.slopes != (0, 0)}
     parts = [f"{proofs.atom(slope)} * ({_moved(proofs, held)})" for held, slope in slopes.items()]
-    lemmas, steps = _directions(proofs, printed)
+    split = directions(proofs, (printed,))
+    lemmas, steps = [each.lemma(proofs) for each in split], [each.step(proofs) for each in split]
     for held in slopes:
         if held.slopes[0] != 0:
             place, terms = proofs.place(held), proofs.claims.terms or ()
             values = {term.vector: history_number(proofs, held, term) for term in terms}
             steps.append(
-                _expanded(proofs, f"(fun i => history{place} n i)", f"history{place}_closed n", values)
+                expanded(proofs, f"(fun i => history{place} n i)", f"history{place}_closed n", values)
             )
     if steps:
         steps.append("rewrite ?D2L_plus, ?D2L_times.")
@@ -92,39 +92,3 @@ def _moved(proofs: Proofs, held: Memory) -> str:
     return " + ".join(
         f"{proofs.atom(slope)} * {way}" for slope, way in zip(held.slopes, ways, strict=True) if slope != 0
     )
-
-
-def _directions(proofs: Proofs, printed: Expr) -> tuple[list[Block], list[str]]:
-    """For every ``D2L(v)`` that is printed: v term by term, as a lemma, and the step that puts it in."""
-    terms = proofs.claims.terms or ()
-    lemmas: list[Block] = []
-    steps: list[str] = []
-    atoms = {part for part in preorder_traversal(printed) if is_contraction(part)}
-    for atom in sorted(atoms, key=str):
-        (vector,) = atom.args
-        if any(vector == term.vector for term in terms):
-            continue
-        found: dict[Expr, Expr] = {}
-        for part in terms_of(distribute(collect(vector, proofs.claims.method.numbers))):
-            scalar, rest = split_scalar(part)
-            found[rest] = found.get(rest, S.Zero) + scalar
-        name = f"direction{len(lemmas) + 1}"
-        values = {each: proofs.real(scalar) for each, scalar in found.items()}
-        lemmas.append(
-            lemma(
-                name,
-                f"{_ALL},\n  {proofs.real(vector)} = {_combined(proofs, values)}",
-                [f"intros n i. {proofs.facts('n', 'i')}", *proofs.squares([vector, *found])],
-            )
-        )
-        steps.append(_expanded(proofs, f"(fun i => {proofs.real(vector)})", f"{name} n", values))
-    return lemmas, steps
-
-
-def _expanded(proofs: Proofs, vector: str, proof: str, values: dict[Expr, str]) -> str:
-    """The Hessian along a vector, term by term."""
-    return f"rewrite (D2L_ext {vector}\n    (fun i => {_combined(proofs, values)}) ({proof}) i)."
-
-
-def _combined(proofs: Proofs, values: dict[Expr, str]) -> str:
-    return " + ".join(f"({value}) * {proofs.atom(vector)}" for vector, value in values.items())

@@ -28,7 +28,7 @@ _LIBRARY = (
 _STEMS = (
     "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen",
     "square", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias", "gap", "kernel", "power_",
-    "vector", "number", "head", "map",
+    "vector", "number", "head", "map", "later",
 )  # fmt: skip
 """How the names begin that the statements and the proofs of a method say."""
 WORDS = frozenset((*_KEYWORDS.split(), *_LIBRARY.split()))

@@ -37,18 +37,24 @@ Proof.
   rewrite <- (Rmult_1_r (rho ^ n)). apply Rmult_le_compat; assumption.
 Qed.
 
-Lemma bias_below : forall b n y q, -1 < b < 1 -> Rabs y <= q ->
-  Rabs (/ (1 - b ^ (n + 1)) * y) <= / (1 - Rabs b) * q.
+Lemma sign_below : forall n r x, Rabs r <= x -> Rabs ((-1) ^ n * r) <= x.
 Proof.
-  intros b n y q B Y. replace (n + 1)%nat with (S n) by lia.
+  intros n r x A. rewrite Rabs_mult, <- RPow_abs. replace (Rabs (-1)) with 1 by (rewrite Rabs_left; lra).
+  rewrite pow1. lra.
+Qed.
+
+Lemma bias_below : forall b n c y q, -1 < b < 1 -> (1 <= c)%nat -> Rabs y <= q ->
+  Rabs (/ (1 - b ^ (n + c)) * y) <= / (1 - Rabs b) * q.
+Proof.
+  intros b n c y q B C Y. remember (n + c - 1)%nat as m eqn:E. replace (n + c)%nat with (S m) by lia. clear E.
   assert (A : Rabs b < 1) by (apply Rabs_def1; lra).
-  assert (P : Rabs (b ^ S n) <= Rabs b).
+  assert (P : Rabs (b ^ S m) <= Rabs b).
   { rewrite <- RPow_abs. simpl. rewrite <- (Rmult_1_r (Rabs b)) at 3.
     apply Rmult_le_compat_l; [apply Rabs_pos|].
-    assert (E : Rabs b ^ n <= 1 ^ n) by (apply pow_incr; split; [apply Rabs_pos | lra]).
+    assert (E : Rabs b ^ m <= 1 ^ m) by (apply pow_incr; split; [apply Rabs_pos | lra]).
     rewrite pow1 in E. exact E. }
-  pose proof (Rle_abs (b ^ S n)). pose proof (Rabs_pos y).
-  rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq (1 - b ^ S n)) by lra.
+  pose proof (Rle_abs (b ^ S m)). pose proof (Rabs_pos y).
+  rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq (1 - b ^ S m)) by lra.
   apply Rmult_le_compat; [left; apply Rinv_0_lt_compat; lra | assumption | | assumption].
   apply Rinv_le_contravar; lra.
 Qed.
@@ -59,7 +65,19 @@ Ltac fade :=
   | |- fades 0 _ _ => apply fades_nothing
   | |- fades _ _ _ => apply fades_term; fade
   | |- Rabs 1 <= 1 => apply one_is_one
+  | |- Rabs ((-1) ^ _ * _) <= _ => apply sign_below; fade
   | |- Rabs (_ ^ _ * _) <= 1 => apply power_below_one; [assumption | fade]
   | |- Rabs (_ ^ _ * _) <= _ ^ _ => apply power_below; [assumption | fade]
-  | |- Rabs (/ _ * _) <= _ => apply bias_below; [assumption | fade]
+  | |- Rabs (/ _ * _) <= _ => apply bias_below; [assumption | lia | fade]
   end.
+
+(** From a step on it is known which of two numbers is the larger one. *)
+Ltac decided :=
+  repeat match goal with
+  | |- context [Nat.max ?a ?b] => first [replace (Nat.max a b) with a by lia | replace (Nat.max a b) with b by lia]
+  | |- context [Nat.min ?a ?b] => first [replace (Nat.min a b) with a by lia | replace (Nat.min a b) with b by lia]
+  end;
+  repeat match goal with
+  | |- context [(?a + ?b - ?c)%nat] => replace (a + b - c)%nat with (a + (b - c))%nat by lia
+  end;
+  cbn [Nat.sub]; rewrite ?plus_INR.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sympy import Expr, S, Symbol
+from sympy import Expr, Mul, Symbol
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind, split_scalar
+from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind
 from symmem.algebra.passes import collect
 from symmem.algebra.scalars import Scalars
 from symmem.targets.coq.dialect import Unspelled, has_word
@@ -53,12 +53,11 @@ class Opening:
         for place, vector in enumerate(vectors, start=1):
             for template, name in self.maps.items():
                 image = collect(template.xreplace({self.direction: vector}), self._numbers)
-                scalar, head = split_scalar(image)
-                if _is_closed(image):
-                    scalar, head = S.One, image
-                if _is_closed(head):
+                # A number of the vector may stand in front, of a value that is itself a number too: c dot(u, v).
+                heads = [factor for factor in Mul.make_args(image) if factor.func == template.func]
+                if len(heads) == 1:
                     known = self._symbol(f"{name} vector{place} i")
-                    self.images.setdefault(head, known / self.opened(scalar, {}))
+                    self.images.setdefault(heads[0], known / self.opened(image / heads[0], {}))
 
     def _mapped(self, formula: Expr, sums: Mapping[Symbol, int]) -> Expr:
         first, *others = formula.free_symbols & set(sums)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sympy import Expr, Pow, S
+from sympy import Abs, Expr, Pow, S
 
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.records import record
@@ -47,6 +47,10 @@ class Proofs:
         used = [each.used(step, entry) for each in self.conditions]
         return " ".join(f"{each}." for each in used if each)
 
+    def fades(self, decay: Expr) -> str:
+        """The name of the fact that a decay lies between -1 and 1."""
+        return next(each.name for each in self.conditions if each.statement == f"-1 < {self.real(decay)} < 1")
+
     @property
     def closes(self) -> str:
         """The last step of a proof of numbers; powers of a decay that is a formula are taken apart first."""
@@ -58,22 +62,34 @@ class Proofs:
         return "" if all(map(is_plain, decays)) else "parted; "
 
     def frozen(self, forms: Iterable[Expr]) -> list[str]:
-        """Every root on the frozen point, in the form in which the engine writes it."""
-        lines = []
+        """Every root and every size on the frozen point, in the form in which the engine writes it."""
+        forms, lines = tuple(forms), []
         for place, (base, value) in enumerate(self._frozen_roots(forms).items(), start=1):
             lines.append(f"assert (frozen{place} : sqrt ({self.real(base)}) = {self.real(value)}).")
             lines.append(f"{{ {self._unfolded()} frozen_root. }}")
+        for place, (inner, value) in enumerate(self._frozen_sizes(forms).items(), start=1):
+            lines.append(f"assert (size_{place} : Rabs ({self.real(inner)}) = {self.real(value)}).")
+            lines.append(f"{{ {self._unfolded()} frozen_size. }}")
         return lines
 
     def put_in(self, forms: Iterable[Expr], printed: Iterable[Expr]) -> list[str]:
         """The gains and the roots put in, and the last step of a proof."""
-        values = self._frozen_roots(forms)
-        rewrites = [f"rewrite ?frozen{place}." for place in range(1, len(values) + 1)]
-        return [*rewrites, self._unfolded(), *self.squares([*values.values(), *printed])]
+        forms = tuple(forms)
+        roots, sizes = self._frozen_roots(forms), self._frozen_sizes(forms)
+        rewrites = [f"rewrite ?frozen{place}." for place in range(1, len(roots) + 1)]
+        rewrites += [f"rewrite ?size_{place}." for place in range(1, len(sizes) + 1)]
+        return [*rewrites, self._unfolded(), *self.squares([*roots.values(), *sizes.values(), *printed])]
 
     def _frozen_roots(self, forms: Iterable[Expr]) -> dict[Expr, Expr]:
         method = self.claims.method
         return {base: at_frozen_point(Pow(base, S.Half), method, gains(method)) for base in roots_in(forms)}
+
+    def _frozen_sizes(self, forms: Iterable[Expr]) -> dict[Expr, Expr]:
+        """Of what the momentum variables stand in; the size of a gradient is the same on the frozen point."""
+        method = self.claims.method
+        symbols = {channel.symbol for channel in method.channels}
+        inner = (each for each in sizes_in(forms) if each.free_symbols & symbols)
+        return {each: at_frozen_point(Abs(each), method, gains(method)) for each in inner}
 
     def _unfolded(self) -> str:
         memories = self.claims.memories
@@ -96,6 +112,8 @@ class Proofs:
                 f"set (radical{len(names)} := sqrt ({self.real(base)})) in *; clearbody radical{len(names)}."
             )
         for inner in sizes_in(expressions):
+            if inner.free_symbols.isdisjoint(self._printer.entries):
+                lines.append(f"try rewrite (Rabs_pos_eq ({self.real(inner)})) by nonneg.")
             names.append(f"square{len(names) + 1}")
             lines.append(f"pose proof (size_squared ({self.real(inner)})) as {names[-1]}.")
             lines.append(

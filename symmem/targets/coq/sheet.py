@@ -231,6 +231,7 @@ def _expressions(claims: Claims) -> Iterator[Expr]:
     method = claims.method
     yield from (each.gain for each in claims.memories)
     yield from _scales(claims)
+    yield from poles(method, method.phi)
     for each in claims.memories:
         slope = slope_in(method.phi, each.channel.symbol)
         yield each.channel.g

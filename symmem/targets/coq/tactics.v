@@ -48,6 +48,9 @@ Ltac unlike_zero :=
         [ assumption
         | lra
         | match goal with D : ?d <> 0 |- _ => solve [same e d; exact D] end
+        | match goal with D : ?d <> 0 |- _ =>
+            solve [ let T := fresh in pose proof D as T; revert T; powers; intro T;
+                    match type of T with ?d <> 0 => same e d; exact T end ] end
         | match goal with D : forall m : nat, _ <> 0, n : nat |- _ =>
             solve [ let T := fresh in pose proof (D n) as T; revert T; powers; intro T;
                     match type of T with ?d <> 0 => same e d; exact T end
@@ -89,3 +92,10 @@ Ltac frozen_root :=
     | f_equal; closes
     | apply root_is; [nonneg | rewrite ?Rpow_mult_distr, ?size_squared; closes]
     | apply root_is; [nonneg | rewrite ?Rpow_mult_distr, ?size_squared, ?root_squared by positive; closes] ].
+
+(** The same for a size. *)
+Ltac frozen_size :=
+  first
+    [ reflexivity
+    | f_equal; closes
+    | rewrite ?Rabs_mult; repeat match goal with |- context [Rabs ?x] => rewrite (Rabs_pos_eq x) by nonneg end; closes ].

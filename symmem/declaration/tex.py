@@ -1,7 +1,8 @@
 """LaTeX symbols of a declaration: checked, since a stranger's file is typeset, and made from names.
 
 Only braces, letters, digits, scripts and a list of control words pass, each complete with its arguments: no file can be
-read or written by TeX, no meaning can be changed, no comment or ``$`` can swallow what follows.
+read or written by TeX, no meaning can be changed, no comment or ``$`` can swallow what follows.  ``<`` and ``>``
+do not: programs that export a notebook put the LaTeX of an output into a page as it is, where they would open a tag.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _TAKES = dict.fromkeys(f"{_FONTS} {_ACCENTS}".split(), 1) | {"frac": 2}
 _TEXTS = frozenset(word for word in _FONTS.split() if word.startswith("text"))
 """Those whose argument is text: scripts and mathematics are errors there."""
 
-_PIECE = re.compile(r"\\([A-Za-z]+)|\\[,;:! _{}|%#&$]|[A-Za-z0-9{}_^' ()\[\],.;:+*/=|<>!-]")
+_PIECE = re.compile(r"\\([A-Za-z]+)|\\[,;:! _{}|%#&$]|[A-Za-z0-9{}_^' ()\[\],.;:+*/=|!-]")
 _NUMBERED_NAME = re.compile(r"([A-Za-z]+?)_?([0-9]*)")
 
 

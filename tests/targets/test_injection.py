@@ -294,6 +294,15 @@ def test_a_symbol_that_is_more_is_refused(latex: str) -> None:
         check_latex(latex)
 
 
+@pytest.mark.parametrize(
+    "latex", [r"\mathrm{<img src=x onerror=alert(1)>}", "<script>alert(1)</script>", "<", "a>b"]
+)
+def test_a_symbol_opens_no_tag(latex: str) -> None:
+    """The LaTeX of a notebook's output goes into a page as it is, where a program exports it so."""
+    with pytest.raises(DeclarationError, match="is not allowed"):
+        check_latex(latex)
+
+
 def test_every_control_word_is_known_to_a_document() -> None:
     """With the arguments that it takes; where the check passes, the compiler does."""
     symbols = []

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from compiled import built
+from compiled import built, few_passes
 from machine import needs
 
 import symmem
@@ -121,6 +121,15 @@ def used(site: Path) -> Path:
 
 def described(option: str, library: Path) -> str:
     return subprocess.run(["objdump", option, library], check=True, capture_output=True, text=True).stdout
+
+
+def test_an_old_glibc_is_enough(tmp_path: Path) -> None:
+    """Sums over the past and half precision ask for nothing that came after the 2.29 of the documents."""
+    needs("objdump")
+    with few_passes():
+        folder = build([symmem.derive("rmsprop")], str(tmp_path / "built"), threads="none")
+    asked = re.findall(r"GLIBC_2\.(\d+)", described("-T", folder / "lib" / "libsymmem_rmsprop.so"))
+    assert 0 < max(map(int, asked)) <= 29
 
 
 def test_a_wheel(tmp_path: Path) -> None:

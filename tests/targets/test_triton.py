@@ -96,7 +96,8 @@ def run_with_memory(name: str, machine: str) -> None:
         exact = [x - rate * (f - m / 2) for x, f, m in zip(last, move, part(), strict=True)]
         np.testing.assert_allclose(moved, [float(x) for x in exact], rtol=1e-11, err_msg=function)
         module.update(theta.clone(), gradient, again := [x.clone() for x in memory], n=4, lr=RATE, **values)
-        assert all(map(torch.equal, kept, again))
+        for mine, other in zip(kept, again, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=4e-16)  # products may be taken in another order
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def _rule(weights: Array, numbers: Array, sector: float, growth: float) -> Array
     parts = [np.empty((0, 2))]
     for sign, mine in ((1.0, ~(weights <= 0)), (-1.0, weights < 0)):
         points = np.stack([sign * weights[mine], y[mine]], axis=1)
-        while len(points) > 2**14:  # by and by: what is in work stays small
+        if len(points) > 2**14:  # by and by: what is in work stays small
             pieces = [points[k : k + 2**13] for k in range(0, len(points), 2**13)]
             points = np.concatenate([_gauss(each, sector * growth) for each in pieces])
         parts.append(_gauss(points, sector * growth) * (sign, 1.0))
@@ -161,7 +161,8 @@ def _gauss(points: Array, growth: float) -> Array:
     if half == 0:
         return np.array([[total, middle]])
     line = np.linspace(-1.0, 1.0, 32)
-    needed = 54 + growth * (3 + 1.4427 * np.abs(middle + half * line - w @ y / total))
+    away = np.abs(middle + half * line - w @ y / total)
+    needed = 54 + growth * (3 + 1.4427 * away)
     z, x = line + 0.45j * np.pi / half, (y - middle) / half
     q, before, ratio, bits = np.sqrt(w / total), np.zeros_like(w), np.inf, np.zeros(32)
     diagonal: list[float] = []
@@ -174,9 +175,10 @@ def _gauss(points: Array, growth: float) -> Array:
         ratio = (z - diagonal[-1] - beside[-2] / ratio) / max(beside[-1], 1e-90)
         bits += 2 * np.log2(np.abs(ratio))
         if beside[-1] < 1e-90 or (bits >= needed).all():
-            inner = beside[1 : len(diagonal)]
-            values, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(inner, 1) + np.diag(inner, -1))
-            return np.stack([total * vectors[0] ** 2, middle + half * values], axis=1)
+            matrix = np.diag(diagonal) + np.diag(beside[1 : len(diagonal)], -1)
+            values, vectors = np.linalg.eigh(matrix)  # of its lower half
+            weights = total * vectors[0] ** 2
+            return np.stack([weights, middle + half * values], axis=1)
         if len(diagonal) == len(points):
             return points
         q, before = moved / beside[-1], q

@@ -198,14 +198,12 @@ class PythonWriter:
         if loop.few:
             taken = [each for each in loop.body if not isinstance(each, Assign)]
             moving = ", ".join(map(self._name, loop.few))
-            target = moving if len(loop.few) > 1 else f"({moving},)"
+            rows = self._name(Internal(f"rows_{loop.result}"))
             few = f"_few({self._name(loop.index)}, {moving})"
-            rows = few if loop.reach is None else f"_rule({moving}, {reached(loop.reach)})"
-            return [
-                *self._all_steps(loop, bounds),
-                f"{result} = {start}",
-                *[f"for {target} in {rows}.tolist():", *indented([*self.block(taken), added])],
-            ]
+            rule = few if loop.reach is None else f"_rule({moving}, {reached(loop.reach)})"
+            target = moving if len(loop.few) > 1 else f"({moving},)"
+            lines = [*self._all_steps(loop, bounds), f"{rows} = {rule}", f"{result} = {start}"]
+            return [*lines, f"for {target} in {rows}.tolist():", *indented([*self.block(taken), added])]
         body = [*self.block(loop.body), added]
         header = f"for {self._name(loop.index)} in {self.scope.outer('range')}({bounds}):"
         return [f"{result} = {start}", header, *indented(body)]

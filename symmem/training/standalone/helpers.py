@@ -100,11 +100,12 @@ def _rule(weights: Tensor, numbers: Tensor, sector: float, growth: float) -> Ten
     parts = [torch.empty((0, 2), dtype=torch.float64)]
     for sign, mine in ((1.0, ~(weights <= 0)), (-1.0, weights < 0)):
         points = torch.stack([sign * weights[mine], y[mine]], dim=1)
-        while len(points) > 2**14:  # by and by: what is in work stays small
+        if len(points) > 2**14:  # by and by: what is in work stays small
             pieces = [points[k : k + 2**13] for k in range(0, len(points), 2**13)]
             points = torch.cat([_gauss(each, sector * growth) for each in pieces])
         points = _gauss(points, sector * growth)
-        parts.append(torch.stack([sign * points[:, 0], torch.exp(sector * points[:, 1])], dim=1))
+        numbers = torch.exp(sector * points[:, 1])
+        parts.append(torch.stack([sign * points[:, 0], numbers], dim=1))
     return torch.cat(parts)
 
 
@@ -121,7 +122,8 @@ def _gauss(points: Tensor, growth: float) -> Tensor:
     if half == 0:
         return torch.stack([total, middle])[None]
     line = torch.linspace(-1.0, 1.0, 32, dtype=torch.float64)
-    needed = 54 + growth * (3 + 1.4427 * (middle + half * line - w @ y / total).abs())
+    away = (middle + half * line - w @ y / total).abs()
+    needed = 54 + growth * (3 + 1.4427 * away)
     z, x = torch.complex(line, (0.45 * math.pi / half).expand(32)), (y - middle) / half
     q, before, bits = (w / total).sqrt(), torch.zeros_like(w), torch.zeros_like(line)
     ratio, matrix, beside = z, torch.zeros(128, 128, dtype=torch.float64), 0.0
@@ -139,12 +141,10 @@ def _gauss(points: Tensor, growth: float) -> Tensor:
             break
         matrix[k, k + 1] = matrix[k + 1, k] = beside
         q, before = moved / beside, q
+    if len(points) <= 128:
+        return points
     low = y < middle
-    return (
-        points
-        if len(points) <= 128
-        else torch.cat([_gauss(points[low], growth), _gauss(points[~low], growth)])
-    )
+    return torch.cat([_gauss(points[low], growth), _gauss(points[~low], growth)])
 
 
 def _added(terms: Tensor) -> float:

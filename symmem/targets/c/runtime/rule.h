@@ -56,11 +56,11 @@ static SYMMEM_MAYBE_UNUSED void symmem_diagonalise(double *diagonal, double *bes
                 break;
             }
             const double apart = (diagonal[l + 1] - diagonal[l]) / (2 * beside[l]);
-            double g = diagonal[m] - diagonal[l] + beside[l] / (apart + copysign(hypot(apart, 1), apart));
+            double g = diagonal[m] - diagonal[l] + beside[l] / (apart + copysign(sqrt(apart * apart + 1), apart));
             double sine = 1, cosine = 1, shift = 0;
             size_t i = m;
             for (; i > l; --i) {
-                const double f = sine * beside[i - 1], b = cosine * beside[i - 1], r = hypot(f, g);
+                const double f = sine * beside[i - 1], b = cosine * beside[i - 1], r = sqrt(f * f + g * g);
                 beside[i] = r;
                 if (r == 0) {
                     diagonal[i] -= shift;

@@ -74,6 +74,7 @@ MACROS = (
     Macro("bG", 0.88, r"\boldsymbol{G}", "the modified equation"),
     Macro("bd", 0.62, r"\boldsymbol{d}", "the start-up shift"),
     Macro("bS", 0.72, r"\boldsymbol{S}", "a sum over the history"),
+    Macro("time", 1.73, r"t_{\max}", "the time n h up to which a bound holds"),
     Macro("age", 0.52, r"\bar{k}", "the mean age of what is remembered"),
     *BLOCKS,
     Macro("by", 0.62, r"\boldsymbol{y}", "the change of the gradient in one step of a line"),

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from symmem.work import MEGABYTES, asking, budget, in_use
+from symmem.errors import BudgetError
+from symmem.work import MEGABYTES, asking, budget, in_use, ways
 
 try:
     import resource
@@ -23,7 +24,7 @@ def limited(seconds: float, less: str = "") -> Iterator[None]:
 
     ``less``: which options of the command ask for less, as the message of a spent budget says it.
     """
-    with asking(less), budget(seconds, MEGABYTES):
+    with asking(less), _told(), budget(seconds, MEGABYTES):
         if resource is None:
             yield
             return
@@ -32,6 +33,20 @@ def limited(seconds: float, less: str = "") -> Iterator[None]:
         data = _lowered(resource.RLIMIT_DATA, memory) if in_use().data else nullcontext()
         with data, _lowered(resource.RLIMIT_CPU, patience):
             yield
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What Python itself runs out of is a spent budget, with the ways that this command has."""
+    try:
+        yield
+    except MemoryError:
+        words = f"the memory of {MEGABYTES:g} MB is spent"
+    except RecursionError:
+        words = "an expression grew too deep for Python"
+    else:
+        return
+    raise BudgetError(f"{words}; {ways()}")
 
 
 @contextmanager

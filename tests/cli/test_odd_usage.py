@@ -14,7 +14,8 @@ from command import ENVIRONMENT, run
 
 import symmem
 from symmem.cli import exits
-from symmem.errors import SymmemError
+from symmem.cli.limits import limited
+from symmem.errors import BudgetError, SymmemError
 from symmem.output.files import write_set
 from symmem.output.scratch import scratch_folder
 
@@ -156,6 +157,15 @@ def test_what_python_itself_runs_out_of(
     assert message.count("\n") == 1
     assert "{" not in message
     assert "--timeout" in message
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_the_ways_out_are_those_of_the_command(error: type[Exception]) -> None:
+    """``symmem same`` has no order that could be lower."""
+    with pytest.raises(BudgetError) as told, limited(60, "ask less, "):
+        raise error
+    assert "; ask less, put numbers in" in str(told.value)
+    assert "lower order" not in str(told.value)
 
 
 def test_no_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:

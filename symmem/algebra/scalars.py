@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from sympy import Add, Expr, Integer, Mul, Rational, S, Symbol
+from sympy import Abs, Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, sign
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.exponential import exponential_field
@@ -153,13 +153,32 @@ class Scalars(Pieces):
         if scalar.is_Rational:
             return scalar
         if scalar not in self._tidied:
-            pieces = self.pieces(scalar)
+            settled = self._with_known_signs(scalar)
+            pieces = self.pieces(settled)
             if pieces is None:
-                beside = self._tidied_beside_symbols(scalar)
-                self._tidied[scalar] = self._tidied_in_wider_field(scalar) if beside is None else beside
+                beside = self._tidied_beside_symbols(settled)
+                self._tidied[scalar] = self._tidied_in_wider_field(settled) if beside is None else beside
             else:
                 self._tidied[scalar] = Add(*(self.write(piece) for piece in pieces))
         return self._tidied[scalar]
+
+    def _with_known_signs(self, scalar: Expr) -> Expr:
+        """``sign(c) = 1``, ``|c| = c`` and ``sqrt(c^2) = c`` where c is above 0 for all parameters in their ranges.
+
+        A sign and an absolute value of what is below 0 have a minus.
+        """
+        found: dict[Expr, Expr] = {}
+        for each in scalar.atoms(sign, Abs):
+            for side in (1, -1):
+                if self.is_positive(side * each.args[0]):
+                    found[each] = Integer(side) if isinstance(each, sign) else side * each.args[0]
+        for root in scalar.atoms(Pow):
+            if isinstance(root.exp, Rational) and not isinstance(root.exp, Integer):
+                powers = [factor.as_base_exp() for factor in Mul.make_args(root.base)]
+                apart = {pair for pair in powers if pair[1] != 1 and self.is_positive(pair[0])}
+                inside = Mul(*(Pow(*pair) for pair in powers if pair not in apart))
+                found[root] = Mul(Pow(inside, root.exp), *(Pow(b, p * root.exp) for b, p in apart))
+        return scalar.xreplace(found) if found else scalar
 
     def _tidied_beside_symbols(self, scalar: Expr) -> Expr | None:
         """With powers of symbols that the field has not, such as h, left in front; None where that is not all."""

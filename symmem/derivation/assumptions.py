@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Pow, Symbol, default_sort_key, oo
+from sympy import Add, Expr, Pow, S, Symbol, default_sort_key, oo
 
 from symmem.algebra.atoms import STEP, THETA, is_scalar
 from symmem.algebra.intervals import DECAYS, Interval
@@ -64,20 +64,26 @@ def _ranges_of_decays(method: Method) -> dict[Expr, Interval]:
 def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Assumption]:
     """A closed form may have ``1/(beta1 - beta2)``: its value where that is zero is a limit.
 
-    So it may have ``1/beta``, where a cascade reads a delay, and a loss ``1/(2 - 2 p)``, where p = 1 has a logarithm.
-    ``1/(1 - beta1 beta2)`` is no such pole: the ranges of the decays keep it away from zero.
+    So it may have ``1/beta``, where a cascade reads a delay, or ``beta^(n-1)``, and a loss ``1/(2 - 2 p)``, where p = 1
+    has a logarithm.  ``1/(1 - beta1 beta2)`` is no such pole: the ranges of the decays keep it away from zero.
     """
     ranges = {**method.ranges, **_ranges_of_decays(method)}
     for formula in formulas:
         for part in sorted(formula.atoms(Pow), key=default_sort_key):
             pole = part.base
-            below = part.exp.is_Rational and part.exp < 0 and is_scalar(pole)
+            below = is_scalar(pole) and _is_below_at_first(part.exp)
             if below and (isinstance(pole, Add) or pole in ranges) and not is_nonzero(pole, ranges):
                 yield Assumption(
                     Sentence.of(pole, " is not 0"),
                     Sentence.of("where it is, derive again with those values set"),
                     pole=pole,
                 )
+
+
+def _is_below_at_first(exponent: Expr) -> bool:
+    """Whether an exponent is a number below 0, or one that grows with n and is below 0 at n = 0."""
+    first = exponent.xreplace({STEP: S.Zero})
+    return bool(first.is_Rational and first < 0 and (exponent - first).coeff(STEP) >= 0)
 
 
 def _bounded_iterates(method: Method) -> Iterator[Assumption]:

@@ -242,7 +242,8 @@ class Derivation:
         formulas = () if isinstance(self.F, Missing) else (self.F, finite_correction(self.method))
         losses = (self.modified_loss, self.gradient_map_loss)
         potentials = (each.potential for each in losses if isinstance(each, ModifiedLoss | GradientMapLoss))
-        return assumptions(self.method, self.order, (*formulas, *potentials))
+        start = () if isinstance(self.shift, Missing) else self.shift
+        return assumptions(self.method, self.order, (*formulas, *potentials, *start))
 
     @cached_property
     def conclusions(self) -> tuple[Conclusion, ...]:

@@ -25,7 +25,7 @@ from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing, Sentence, Whose
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import BATCHES, VARIANCE
-from symmem.derivation.gains import at_frozen_point, limit_gains
+from symmem.derivation.gains import at_frozen_point, gains
 from symmem.derivation.history import EARLIER, sum_scalar
 from symmem.derivation.noise_trees import Trees
 from symmem.derivation.noisy_kernel import noisy_kernel
@@ -73,7 +73,7 @@ def order_paths(method: Method) -> Paths | Missing:
     if not (method.is_settled or method.is_linear):
         words = "the noise of an update depends on the step, so that no preconditioner is frozen"
         return Missing(Sentence.of(Whose(method.name), words))
-    values = limit_gains(method)
+    values = gains(method)  # constants here, or of no slope: a factor without a limit has its epochs too
     return tuple(
         (at_frozen_point(path.slope, method, values), path.kernels[0]) for path in Trees(method).paths(GRAD)
     )
@@ -106,10 +106,12 @@ def _shift(method: Method, batches: Expr) -> Expr | Missing | None:
         return scalars.tidy(total / (count - 1))
     steady = steady_weights(kernel, scalars)
     if steady is None:
-        had, before = _had(kernel), sum_scalar(kernel.gain(PAST), scalars)
-        if had is None or before.has(Sum):
+        had, closed = _had(kernel), sum_scalar(kernel.gain(PAST), scalars)
+        if had is None:
             return _open(method)
-        return _in_batches(Sum(had * before.xreplace({STEP: PAST}), (PAST, 0, STEP - 1)) / (STEP - 1))
+        kept = Sum(kernel.gain(EARLIER), (EARLIER, 0, PAST - 1))
+        before = kept if closed.has(Sum) else closed.xreplace({STEP: PAST})
+        return _in_batches(Sum(had * before, (PAST, 0, STEP - 1)) / (STEP - 1))
     return _in_batches(moved_weight(steady).written(FEWEST, STEP - 1))
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import mpmath
 import pytest
 from mpmath import mpf
-from sympy import Expr, Rational
+from sympy import Expr, Rational, Symbol
 from truth import FIRST, load, values_of
 
 import symmem
 from symmem import Momentum, Optimizer
+from symmem.algebra.results import Missing
 from symmem.verification.evaluation import evaluate
+from symmem.verification.losses import coupled_loss, probe_point
 
 DECAYS = {"beta": {"default": Rational(4, 5), "range": "[0, 1)"}}
 EPS = {"eps": {"default": Rational(1, 50), "range": "(0, inf)"}}
@@ -280,3 +282,28 @@ def test_poles_of_a_loss_and_of_a_single_decay_are_named() -> None:
     rows = [delay, Momentum("grad - m1", "beta", "1 - beta"), Momentum("m2 + grad", "gamma", "1 - gamma")]
     read = symmem.derive(Optimizer("read", "m3", rows, decays))
     assert any(each.pole is not None and each.pole.subs("beta", 0) == 0 for each in read.assumptions)
+
+
+DELAYED = [Momentum("grad", None, None, 2, 0), Momentum("grad - m1", "beta", "1")]
+AT_ZERO = {
+    "a difference, scheduled": ("m2", DELAYED, "where(n < 3, 1/2, 2)"),
+    "a difference": ("m2", DELAYED, None),
+    "read with a delay": ("m2", [Momentum("grad", "beta", "beta"), Momentum("m1", None, None, 1, 0)], None),
+    "an average": ("m1", [Momentum("grad", "beta", "1 - beta")], "1 - beta**(n + 1)"),
+    "one before": ("m1", [Momentum("grad", "beta", "1 + n*beta**(n - 1)")], None),
+}
+
+
+@pytest.mark.parametrize("name", AT_ZERO)
+def test_a_decay_of_zero_has_a_value_or_is_taken_out(name: str) -> None:
+    """Where no assumption says that the decay is not 0, every formula of the report has a value there."""
+    phi, momentum, rate = AT_ZERO[name]
+    parameters = {"beta": {"default": Rational(3, 5), "range": "[0, 1)"}}
+    derivation = symmem.derive(Optimizer("zero", phi, momentum, parameters, schedule=rate))
+    if any(each.pole == Symbol("beta") for each in derivation.assumptions):
+        return
+    limit, shift = derivation.limit, derivation.shift
+    formulas = [derivation.F, derivation.M, limit.F, limit.M, *(() if isinstance(shift, Missing) else shift)]
+    for formula in formulas:
+        for n in range(4):
+            evaluate(formula, {"beta": 0, "lr": 1, "n": n}, {"theta": probe_point(3)}, coupled_loss(3))

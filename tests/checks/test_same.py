@@ -171,6 +171,13 @@ def test_numbers_confirm_and_refute() -> None:
     assert proved_scale(load("adam"), load("adam-torch"), {}) is None
 
 
+def test_runs_that_diverge_are_run_with_a_smaller_rate() -> None:
+    """With lr = 1/100 both leave every bound at once."""
+    first, second = (own(phi, ("grad", "0", "1")) for phi in ("10**12*m1", "10**12*m1 + m1**3"))
+    assert parting(Trial.of(first, first, {})) is None
+    assert parting(Trial.of(first, second, {})).step == 1
+
+
 def test_maps_begin_with_the_names() -> None:
     first = next(candidates(load("adam"), load("adamw")))
     assert [str(value) for value in first.values()][:3] == ["beta1", "beta2", "eps"]

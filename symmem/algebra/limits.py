@@ -100,7 +100,9 @@ def _limit_by_parts(scalar: Expr, scalars: Scalars) -> Expr:
         return nan  # SymPy compares numbers alone
     if isinstance(scalar, Pow):
         return _limit_of_power(parts[0], parts[1], scalars)
-    if not isinstance(scalar, (Add, Mul)) and any(part.has(oo, -oo) and abs(part) != oo for part in parts):
+    if not isinstance(scalar, (Add, Mul)) and any(
+        isinstance(part, Expr) and part.has(oo, -oo) and abs(part) != oo for part in parts
+    ):
         return nan  # exp(oo*a) would be a number to SymPy, which it may cancel
     value: Expr = scalar.func(*parts)
     return value

@@ -88,12 +88,18 @@ def in_vanishing_powers(
 ) -> Quotient | Missing:
     """The element as a function of generators that tend to 0: of ``base^-index`` where it is 1/base that vanishes.
 
-    ``(-1)^index`` stays bounded, and tends to 0 wherever a power stands beside it that does.
+    A decay may be a quotient of bases: ``p^index`` is ``(p/q)^index q^index`` where p/q vanishes.  ``(-1)^index`` stays
+    bounded, and tends to 0 wherever a power stands beside it that does.
     """
     powers = list(zip(field.power_positions(index), field.bases, strict=True))
     fading = [position for position, base in powers if base in vanishing]
     for position, base in powers:
-        if base not in vanishing and element.depends_on([position]):
+        below = [place for place, other in powers if base / other in vanishing]
+        if below and not {base, 1 / base} & {*vanishing} and element.depends_on([position]):
+            element = _divided(field, element, position, below[0])
+            fading.append(position)
+    for position, base in powers:
+        if position not in fading and element.depends_on([position]):
             if base == -1 and _always_beside(element, position, fading):
                 continue
             if 1 / base not in vanishing:
@@ -175,6 +181,17 @@ def _reciprocal(field: ExponentialField, element: Quotient, position: int) -> Qu
             {(*e[:position], top - e[position], *e[position + 1 :]): c for e, c in part.to_dict().items()}
         )
         for part in parts
+    )
+    return quotient(above, below)
+
+
+def _divided(field: ExponentialField, element: Quotient, position: int, other: int) -> Quotient:
+    """The element with x y in the place of the generator x at ``position``, y the one at ``other``."""
+    above, below = (
+        field.rationals.polynomial(
+            {(*e[:other], e[other] + e[position], *e[other + 1 :]): c for e, c in part.to_dict().items()}
+        )
+        for part in (element.numerator, element.denominator)
     )
     return quotient(above, below)
 

@@ -117,9 +117,12 @@ def closes(method: Method) -> bool:
     """Whether the sums over the past are computed from their closed forms.
 
     Products of gains with several decays, as of ``Phi = m1 m2``, are not: each term of their sum has one sign, and in
-    what it closes to none has been found, in a search that takes minutes.
+    what it closes to none has been found, in a search that takes minutes.  A vector that moves with s is no such term.
     """
-    return method.is_linear or is_steady(method) or len(method.numbers.field.bases) < 2
+    if method.is_linear or is_steady(method) or len(method.numbers.field.bases) < 2:
+        return True
+    moving = (tuple(PAST in part.free_symbols for part in split_scalar(term)) for term in past_terms(method))
+    return (True, False) not in moving
 
 
 def _marked_cascade(method: Method) -> MarkedSums:

@@ -35,6 +35,6 @@ def scalars_of(
     slopes = {exponential_slope(part) for each in expressions for part in each.atoms(exp)}
     vanishing |= {exp(slope) for slope in slopes if slope is not None and is_positive(-slope, ranges)}
     vanishing |= {1 / base for base in field.bases if bounds(1 / base, ranges).is_within_unit}
-    vanishing |= {base for base in field.bases if base in bases}
+    vanishing |= set(bases)  # by assumption, where their ranges do not tell it
     degrees = tuple((each.name, each.degree) for each in functions if each.degree is not None)
     return Scalars(field, frozenset(vanishing), tuple(ranges.items()), degrees)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sympy import Expr, Rational, exp, symbols
 
@@ -59,3 +61,12 @@ def test_the_limit_is_the_value_far_out(formula: Expr) -> None:
     for value in (Rational(3, 2), Rational(2)):
         at = {X: value, A: Rational(3, 4)}
         assert abs((found - formula.subs(N, 900)).subs(at).evalf(50)) < 1e-40
+
+
+def test_a_decay_that_is_a_quotient() -> None:
+    """``|y/x| < 1`` is assumed of a decay y/x, where nothing is known of y: of ``y^n`` beside ``x^n`` then all is."""
+    known = replace(scalars(X**N, Y**N), vanishing=frozenset((Y / X,)))
+    assert scalar_limit((A * X**N + 3 * Y**N) / (2 * X**N + Y**N), known) == A / 2
+    assert scalar_limit(N * Y**N / X**N, known) == 0
+    assert isinstance(scalar_limit(Y**N, known), Missing)
+    assert isinstance(scalar_limit(X**N / Y**N, known), Missing)

@@ -102,6 +102,25 @@ def test_a_loop_without_a_closure(kind: str) -> None:
     assert torch.equal(found[0][1], found[1][1])
 
 
+@pytest.mark.parametrize("limit", [False, True])
+@pytest.mark.parametrize("hvp", ["central-difference", "forward-difference", "forward-over-reverse"])
+@pytest.mark.parametrize("kind", MADE)
+def test_a_closure_that_draws_a_batch_is_refused(kind: str, hvp: str, limit: bool) -> None:
+    """A second call would see another loss: said in the first step, before any parameter has changed."""
+    batches = iter(X.split(5) * 3)
+    net = model().eval()
+    before = flat(net)
+    optimizer = MADE[kind](net.parameters(), hvp=hvp, limit=limit)
+
+    def closure() -> torch.Tensor:
+        x = next(batches)
+        return net(x, labels=x[:, 1:2]).loss
+
+    with pytest.raises(RuntimeError, match="at the same point"):
+        optimizer.step(closure)
+    assert torch.equal(flat(net), before)
+
+
 def test_a_loss_that_makes_a_pass_of_its_own() -> None:
     """Central differences evaluate the pass three times: that of the loop, not the one inside the loss."""
     found = []

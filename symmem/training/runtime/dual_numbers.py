@@ -28,7 +28,7 @@ class ForwardOverReverse(Evaluation):
                 for p, v in zip(self._points, directions, strict=True)
             ]
             with _Replaced(self._points, points):
-                found = self._again(points)
+                found = self._again(points, moved=False)
             for before, now in zip(self.gradients, found, strict=True):
                 if before is not None and now is None:
                     raise RuntimeError(

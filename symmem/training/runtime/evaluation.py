@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .processes import OneProcess
 from .random_state import random_states, set_random_states
-from .refusals import REENTRANT, check_loss, explained, operations
+from .refusals import REENTRANT, check_loss, check_repeated, explained, operations
 from .vectors import Closure, Vectors
 
 
@@ -38,6 +38,10 @@ class Evaluation:
         if any(g is not None and g.layout != torch.strided for g in self.gradients):
             raise RuntimeError("sparse gradients are not supported; use sparse=False")
 
+    def try_product(self) -> None:
+        """A product in a step that needs none: what stands against one is said before a parameter has changed."""
+        self.product(self.gradients, last=True)
+
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
         """The Hessian times the directions; after the last product nothing is kept."""
         raise NotImplementedError
@@ -56,14 +60,17 @@ class Evaluation:
             with explained():
                 return loss, self._processes.differentiated(loss, points, create_graph)
 
-    def _again(self, points: list[Tensor]) -> Vectors:
-        """The gradient once more, with the random numbers of the first call."""
+    def _again(self, points: list[Tensor], *, moved: bool = True) -> Vectors:
+        """The gradient once more, with the random numbers of the first call; the loss is the same if nothing moved."""
         after = random_states(self._points)
         set_random_states(self._random)
         try:
-            return self._differentiated(points)[1]
+            loss, found = self._differentiated(points)
         finally:
             set_random_states(after)
+        if not moved:
+            check_repeated(self.loss, loss.detach())
+        return found
 
 
 def _called(closure: Closure, points: Sequence[Tensor]) -> tuple[Tensor, Vectors | None]:

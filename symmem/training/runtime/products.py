@@ -52,6 +52,10 @@ class CentralDifference(Evaluation):
     power = 1 / 3
     evaluates_again = True
 
+    def try_product(self) -> None:
+        """A second call at the same point: a closure that draws a batch of its own would make wrong differences."""
+        self._again(self._points, moved=False)
+
     def product(self, directions: Vectors, *, last: bool) -> Vectors:
         """``(grad(theta + t v) - grad(theta - t v)) / 2t``, with t where rounding and truncation balance."""
         pairs = [(p, v) for p, v in zip(self._points, directions, strict=True) if v is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from torch import Tensor
+from torch import Tensor, finfo
 
 REENTRANT = "reentrant checkpoints work with backward() alone; use_reentrant=False"
 _WAYS_OUT = (
@@ -56,6 +56,17 @@ def check_loss(loss: object, points: Sequence[Tensor]) -> None:
         raise RuntimeError(
             "a parameter has a post-accumulate-grad hook, and without backward() no .grad is accumulated; "
             'use hvp="central-difference" with a closure that calls backward, or remove the hook'
+        )
+
+
+def check_repeated(loss: Tensor, again: Tensor) -> None:
+    """Refuses a closure that has another loss at the same point, beyond what rounding may do to it."""
+    one, other = float(loss), float(again)
+    rounding = min(max(1e-6, 100 * finfo(loss.dtype).eps), 0.02)
+    if abs(one - other) > rounding * max(abs(one), abs(other)):
+        raise RuntimeError(
+            f"the closure gave the losses {one:g} and {other:g} at the same point, and a product with the Hessian "
+            'calls it again: draw the batch outside of it, or use hvp="double-backward", which calls it once'
         )
 
 

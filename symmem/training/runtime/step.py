@@ -15,7 +15,7 @@ from .clipping import Clipped
 from .formulas import Function
 from .groups import Part, Product
 from .processes import OneProcess
-from .products import Hvp, check_hooks, evaluation_by
+from .products import Hvp, check_hooks, evaluation_by, is_difference
 from .remembered import Row, planned
 from .sharding import OnShard, is_sharded, local
 from .vectors import Closure, Vectors, accumulate, joined, widened
@@ -51,14 +51,14 @@ def evaluate(
     processes = resources.processes
     rows, shares = planned(receivers, parts)
     asked = bool(rows) or further is not None
-    tried = first and not asked and resources.hvp in ("double-backward", "forward-over-reverse")
+    tried = first and not callable(resources.hvp) and (not asked or is_difference(resources.hvp))
     multiplies = asked or tried
     if multiplies:
         check_hooks([p for part in parts for p in part.owned], resources.hvp)
     with processes.opened([p for part in parts for p in part.owned]) as points:
         evaluation = evaluation_by(resources.hvp, products=multiplies)(closure, points, processes)
         if tried:
-            evaluation.product(evaluation.gradients, last=True)
+            evaluation.try_product()
         loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)
         clipped = Clipped(gradients, resources.max_norm, processes)
         place_parts(parts, clipped.gradients, resources)

@@ -12,7 +12,7 @@ enum {
     SYMMEM_MOST = 128,      /* nodes of a rule; a measure that needs more is halved */
     SYMMEM_LINE_POINTS = 32, /* where p_N is looked at */
     SYMMEM_RULE_BITS = 54,
-    SYMMEM_PARTS = 8        /* sums that are taken side by side */
+    SYMMEM_BESIDE = 8        /* sums that are taken side by side */
 };
 
 /* Points (y, w) with weights of one sign, and room to compute in. */
@@ -36,7 +36,7 @@ static SYMMEM_MAYBE_UNUSED void symmem_begin(struct symmem_past *past, double *r
 static SYMMEM_MAYBE_UNUSED double symmem_gathered(const double *parts)
 {
     double sum = 0;
-    for (int k = 0; k < SYMMEM_PARTS; ++k) {
+    for (int k = 0; k < SYMMEM_BESIDE; ++k) {
         sum += parts[k];
     }
     return sum;
@@ -131,7 +131,7 @@ static SYMMEM_MAYBE_UNUSED size_t symmem_gauss(struct symmem_past *past, double 
         needed[j] = exp2(fmin(SYMMEM_RULE_BITS + bits, 800));
         sizes[j] = 1;
     }
-    const size_t full = (count + SYMMEM_PARTS - 1) / SYMMEM_PARTS * SYMMEM_PARTS;
+    const size_t full = (count + SYMMEM_BESIDE - 1) / SYMMEM_BESIDE * SYMMEM_BESIDE;
     for (size_t i = 0; i < full; ++i) {
         q[i] = i < count ? sqrt(w[i] / total) : 0;
         r[i] = 0;
@@ -140,16 +140,16 @@ static SYMMEM_MAYBE_UNUSED size_t symmem_gauss(struct symmem_past *past, double 
     size_t nodes = 0;
     bool enough = false;
     for (double before = 0; !enough && nodes < SYMMEM_MOST && nodes < count; ++nodes) {
-        double parts[SYMMEM_PARTS] = {0}, squares[SYMMEM_PARTS] = {0};
-        for (size_t i = 0; i < full; i += SYMMEM_PARTS) { /* r is the vector before q, then x q less its part in both */
-            for (size_t k = i; k < i + SYMMEM_PARTS; ++k) {
+        double parts[SYMMEM_BESIDE] = {0}, squares[SYMMEM_BESIDE] = {0};
+        for (size_t i = 0; i < full; i += SYMMEM_BESIDE) { /* r is the vector before q, then x q less its part in both */
+            for (size_t k = i; k < i + SYMMEM_BESIDE; ++k) {
                 r[k] = x[k] * q[k] - before * r[k];
                 parts[k - i] += r[k] * q[k];
             }
         }
         const double a = symmem_gathered(parts);
-        for (size_t i = 0; i < full; i += SYMMEM_PARTS) {
-            for (size_t k = i; k < i + SYMMEM_PARTS; ++k) {
+        for (size_t i = 0; i < full; i += SYMMEM_BESIDE) {
+            for (size_t k = i; k < i + SYMMEM_BESIDE; ++k) {
                 r[k] -= a * q[k];
                 squares[k - i] += r[k] * r[k];
             }

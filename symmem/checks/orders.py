@@ -20,8 +20,8 @@ from symmem.derivation.derivation import Derivation
 from symmem.verification import bruteforce
 from symmem.verification.error_orders import fit_order
 from symmem.verification.literal import Literal
-from symmem.verification.values import first_calm_step, longest_decay, longest_delay
-from symmem.verification.vectors import Vector, distance, real
+from symmem.verification.values import longest_decay, longest_delay, moves_by_itself
+from symmem.verification.vectors import Vector, VerificationError, distance, real
 
 DIGITS = 25
 AT = 6
@@ -29,14 +29,19 @@ AT = 6
 TIME = 16
 """Steps of the largest h that a run over a fixed time takes, at least."""
 LARGEST = Rational(1, 64)
-LONGEST = 48
-"""Steps that factors b(n) and rates are given to come to rest."""
 MOST_STEPS = 200
 """Of the largest h, that a run takes: memory that lasts longer is not seen to fade, and no order over a fixed time."""
+LONGEST = 48
+"""The same for what comes to rest late: under a schedule M is a sum over the past, anew in every step."""
 HALVINGS = (1, 2, 4)
+SMALLER = (1, 2**6, 2**12)
+"""Every h by these, one after the other, until the orders are seen."""
 TOLERANCE = 0.2
+GROWTH = 0.15
+"""What an update that still grows may take from an order; the rest of the tolerance is for the order itself."""
 EXACT = mpf(10) ** -18
 """Errors below this are rounding: the memoryless iteration is the optimizer itself."""
+FIXED_TIME = "a fixed time"
 STRAIGHT = "straight"
 """How the direction on the straight-line history is called."""
 MOST = 6
@@ -94,21 +99,46 @@ def error_orders(
     theta: Vector,
     told: Callable[[str], None] = lambda _: None,
 ) -> tuple[Errors, ...]:
-    """One step and a fixed time for every direction; empty where there is no formula at step n."""
-    sizes, found = step_sizes(literal, theta), []
-    steps = [time_of(literal) * part for part in HALVINGS]
-    is_seen = memory_of(literal) <= MOST_STEPS
+    """One step and a fixed time for every direction; empty where there is no formula at step n.
+
+    An order is a statement about small h.  Where the run diverges, or an order is not seen, h may not be small beside
+    a scale of this declaration, as in m1/(m1**2 + 1e-12): a smaller h tells, for what is wrong is wrong with every h.
+    """
+    sizes, time = step_sizes(literal, theta), time_of(literal, theta)
+    found: tuple[Errors, ...] = ()
+    for factor in SMALLER:
+        try:
+            found = _measured(derivation, literal, theta, [h / factor for h in sizes], time=time, told=told)
+        except VerificationError:
+            if factor == SMALLER[-1]:
+                raise
+            continue
+        if all(each.holds for each in found):
+            break
+    return found
+
+
+def _measured(
+    derivation: Derivation,
+    literal: Literal,
+    theta: Vector,
+    sizes: Sequence[Rational],
+    *,
+    time: int | None,
+    told: Callable[[str], None],
+) -> tuple[Errors, ...]:
+    """The errors with these h; ``time`` counts steps of the largest."""
+    found = []
     for direction in directions(derivation):
         told(f"one step of {direction.name}")
         local = [[one_step_error(direction, literal, theta, h)] for h in sizes]
         found.append(_errors("one step", direction, sizes, local))
-        if not is_seen:
+        if time is None:
             continue
-        told(f"a fixed time of {direction.name}")
-        runs = [
-            run_errors(direction, literal, theta, h, count) for h, count in zip(sizes, steps, strict=True)
-        ]
-        found.append(_errors("a fixed time", direction, sizes, runs))
+        told(f"{FIXED_TIME} of {direction.name}")
+        pairs = zip(sizes, HALVINGS, strict=True)
+        runs = [run_errors(direction, literal, theta, h, time * part) for h, part in pairs]
+        found.append(_errors(FIXED_TIME, direction, sizes, runs))
     return tuple(found)
 
 
@@ -150,10 +180,32 @@ def memory_of(literal: Literal) -> int:
     return max(decays, 3 * longest_delay(literal.optimizer))
 
 
-def time_of(literal: Literal) -> int:
-    """How many steps of the largest h a fixed time is: memory fades in it, and factors b(n) and rates come to rest."""
-    calm = 3 * first_calm_step(literal.optimizer, literal.numbers)
-    return max(TIME, memory_of(literal), min(LONGEST, calm))
+def time_of(literal: Literal, theta: Vector) -> int | None:
+    """How many steps of the largest h a fixed time is; None where no run that is made here is long enough.
+
+    Memory fades in it, and what moves by itself, a factor b(n) or a rate, no longer makes the update grow.  The error
+    of F after N steps is some constant times h^2 sum_{n<N} u(n)^2, with u(n) = |rate(n) F^(n)|: O(h) for N ~ 1/h where
+    u stays bounded.  While u grows, as in a long warm-up, twice the steps have more than twice the sum, and the order
+    shows itself later than these runs end.
+    """
+    time = max(TIME, memory_of(literal))
+    if not moves_by_itself(literal.optimizer):
+        return time if time <= MOST_STEPS else None
+    for steps in range(time, min(MOST_STEPS, max(LONGEST, time)) + 1, TIME // 2):
+        middle, last = (_work(literal, theta, part * steps) for part in HALVINGS[1:])
+        if last <= 2 ** (1 + GROWTH) * middle:
+            return steps
+    return None
+
+
+def _work(literal: Literal, theta: Vector, steps: int) -> mpf:
+    """``sum_{n < steps} |rate(n) F^(n)(theta)|^2``."""
+    with mpmath.workdps(DIGITS):
+        updates = literal.frozen(theta, steps, DIGITS)
+        return mpmath.fsum(
+            max(abs(literal.rate(n, DIGITS) * entry) for entry in update) ** 2
+            for n, update in enumerate(updates)
+        )
 
 
 def _errors(

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from symmem.checks.orders import Errors
+from symmem.checks.orders import FIXED_TIME, Errors
 from symmem.checks.verify import Verification
 from symmem.errors import SymmemError, quote_path
 
@@ -50,7 +50,7 @@ def _drawn(found: Verification, form: str, pyplot: Any) -> bytes:
     }
     for each in found.orders:
         _over_rates(left, each, looks[each.direction])
-        if each.counted == "a fixed time":
+        if each.counted == FIXED_TIME:
             _over_steps(right, each, looks[each.direction])
     left.set(xlabel="h", title="Error over h", xscale=_scale(left), yscale=_scale(left))
     heading = f"Error over steps, h = {found.orders[0].rates[-1]:.2g}"
@@ -81,7 +81,7 @@ def _scale(axes: Any) -> str:
 
 
 def _over_rates(axes: Any, each: Errors, look: Look) -> None:
-    style = "o-" if each.counted == "a fixed time" else "s--"
+    style = "o-" if each.counted == FIXED_TIME else "s--"
     slope = "exact" if each.slope is None else f"order {each.slope:.2f}"
     label = f"{each.direction}, {each.counted}: {slope}"
     if each.slope is not None:

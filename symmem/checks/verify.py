@@ -16,7 +16,7 @@ from symmem.algebra.results import Missing
 from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
 from symmem.checks.noise import STEPS as NOISY_STEPS
 from symmem.checks.noise import noise_claims
-from symmem.checks.orders import MOST, MOST_STEPS, Errors, error_orders, memory_of
+from symmem.checks.orders import FIXED_TIME, MOST, MOST_STEPS, Errors, error_orders, memory_of
 from symmem.declaration.implementation import Implementation
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.smoothing import smoothed
@@ -140,18 +140,23 @@ def verify(
             missing.append(("the noise of mini-batches", each))
         else:
             found.append(each)
-    unmeasured = _unmeasured(literal) if measured else ""
+    unmeasured = _unmeasured(literal, measured) if measured else ""
     return Verification(optimizer, values, tuple(found), measured, tuple(missing), beside, unmeasured)
 
 
-def _unmeasured(literal: Literal) -> str:
-    """Errors over a fixed time, where memory is too long for a run that is made with 25 digits."""
-    steps = memory_of(literal)
-    if steps <= MOST_STEPS:
+def _unmeasured(literal: Literal, measured: tuple[Errors, ...]) -> str:
+    """Errors over a fixed time, where no run that is made with 25 digits is long enough to show their order."""
+    if any(each.counted == FIXED_TIME for each in measured):
         return ""
+    steps = memory_of(literal)
+    if steps > MOST_STEPS:
+        return (
+            f"the errors over a fixed time: memory fades in {steps} steps, and a run has at most {MOST_STEPS} here; "
+            "put in smaller decays, or leave them to symmem"
+        )
     return (
-        f"the errors over a fixed time: memory fades in {steps} steps, and a run has at most {MOST_STEPS} here; "
-        "put in smaller decays, or leave them to symmem"
+        "the errors over a fixed time: a rate or a factor b(n) makes the update grow for longer than the runs that "
+        "are made here; put in a shorter warm-up"
     )
 
 

@@ -60,7 +60,8 @@ def exact_direction(
                 break
             start = tuple(x + (g - e) for x, g, e in zip(start, goal, end, strict=True))
         if miss > mpf(10) ** (3 - digits) * max(1, distance(goal, [0] * len(goal))):
-            raise VerificationError(f"no start reaches the point in {n} steps: take a smaller lr than {lr}")
+            way = "put in other values of the parameters"
+            raise VerificationError(f"no start reaches the point in {n} steps with lr = {lr}: {way}")
         return direction
 
 

@@ -89,8 +89,8 @@ class Literal:
                 rate = real(lr) * self.rate(n, digits)
                 theta = tuple(x - rate * f for x, f in zip(theta, move, strict=True))
                 if not max(abs(x) for x in theta) < RUNAWAY:
-                    ways = "take a smaller lr, or other values of the parameters"
-                    raise VerificationError(f"the run diverges at step {n} with lr = {lr}: {ways}")
+                    way = "put in other values of the parameters"
+                    raise VerificationError(f"the run diverges at step {n} with lr = {lr}: {way}")
             return found
 
     def rate(self, n: int, digits: int = 50) -> mpf:

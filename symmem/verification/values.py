@@ -19,7 +19,6 @@ FORGOTTEN = 60
 """A transient of decay^n is gone after so many e-folds: below 1e-26."""
 NEAR = mpmath.mpf(10) ** -26
 LATEST = 700
-MOST_RESTLESS = 64
 STEP_NAME = "n"
 SMALL = Rational(1, 50)
 
@@ -72,27 +71,28 @@ def longest_delay(optimizer: Optimizer) -> int:
 
 
 def settled_step(optimizer: Optimizer, values: dict[str, Number]) -> int | None:
-    """A step after which decay^n is below 1e-26, and every factor b(n) and the rate are as near to their limits.
+    """A step at which nothing is left of the start: every factor b(n) and the rate have come within 1e-26 of their
+    limits, and then decay^n has fallen below 1e-26 too, for memory holds the steps in which they moved.
 
     None where that takes more than LATEST steps, as for a rate that falls like a power of n.
     """
     decay = longest_decay(optimizer, values)
-    step = MANY + 2 * longest_delay(optimizer) + (math.ceil(FORGOTTEN / -math.log(decay)) if decay > 0 else 0)
-    while step <= max(LATEST, 2 * MANY):
-        if _are_settled(optimizer, values, step, NEAR):
-            return step
-        step *= 2
-    return step if not _moving(optimizer) else None
+    fading = (
+        MANY + 2 * longest_delay(optimizer) + (math.ceil(FORGOTTEN / -math.log(decay)) if decay > 0 else 0)
+    )
+    if not moves_by_itself(optimizer):
+        return fading
+    calm = MANY
+    while calm <= LATEST:
+        if _are_settled(optimizer, values, calm):
+            return calm + fading
+        calm *= 2
+    return None
 
 
-def first_calm_step(optimizer: Optimizer, values: dict[str, Number]) -> int:
-    """A step after which no factor b(n) and no rate changes by more than a tenth; at most MOST_RESTLESS."""
-    restless, step = 1, 1
-    while step < MOST_RESTLESS:
-        if not _are_settled(optimizer, values, step, mpmath.mpf(1) / 10):
-            restless = 2 * step
-        step *= 2
-    return restless
+def moves_by_itself(optimizer: Optimizer) -> bool:
+    """Whether a factor b(n) or the rate depends on the step."""
+    return bool(_moving(optimizer))
 
 
 def _moving(optimizer: Optimizer) -> list[Expr]:
@@ -102,10 +102,10 @@ def _moving(optimizer: Optimizer) -> list[Expr]:
     return [part for part in parts if STEP_NAME in {symbol.name for symbol in part.free_symbols}]
 
 
-def _are_settled(optimizer: Optimizer, values: dict[str, Number], step: int, near: mpmath.mpf) -> bool:
+def _are_settled(optimizer: Optimizer, values: dict[str, Number], step: int) -> bool:
     """Whether nothing moves any more between this step and twice as many."""
     for part in _moving(optimizer):
         now, later = (evaluate(part, {**values, "n": at}, {}, digits=40) for at in (step, 2 * step))
-        if abs(now - later) > near * (1 + abs(later)):
+        if abs(now - later) > NEAR * (1 + abs(later)):
             return False
     return True

@@ -253,3 +253,42 @@ def test_memory_that_a_run_outlasts_is_measured() -> None:
     assert found.holds
     assert not found.unmeasured
     assert min(len(each.path) for each in found.orders if each.counted == "a fixed time") == 401
+
+
+SCHEDULED = """
+name = "scheduled"
+phi = "m1"
+
+[schedule]
+rate = "{rate}"
+
+[[momentum]]
+g = "grad"
+beta = "0.3"
+b = "0.7"
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "is_measured", "steps"),
+    [
+        ("min(1, (n + 1)/8)", True, {0, 3, None}),
+        ("min(1, (n + 1)/40)", False, {0, 3, None}),
+        ("min(1, (n + 1)/400)", False, {0, 3, None}),
+        ("sqrt(n + 1)", False, {0, 3}),
+    ],
+)
+def test_a_long_warm_up_is_not_called_wrong(rate: str, is_measured: bool, steps: set[int | None]) -> None:
+    """True claims were called wrong: while the rate rises, errors over a fixed time grow, whatever h is; and memory
+    holds the last steps of the rise when the rate itself has settled, so that the limit comes later."""
+    found = verify(read_toml(SCHEDULED.format(rate=rate)), points=1, steps=(0, 3))
+    assert found.holds
+    assert {claim.step for claim in found.claims} == steps
+    assert ("a fixed time" in {each.counted for each in found.orders}) == is_measured
+    assert bool(found.unmeasured) != is_measured
+
+
+def test_h_is_small_beside_the_scales_of_the_declaration() -> None:
+    """True claims were called wrong: h was small beside 1, and not beside the width 1e-6 of this update."""
+    sharp = 'name = "sharp"\nphi = "m1/(m1**2 + 1e-12)"\n[[momentum]]\ng = "grad"\nbeta = "0.3"\nb = "0.7"\n'
+    assert verify(read_toml(sharp), points=1, steps=(3,)).holds

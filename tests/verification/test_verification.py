@@ -343,7 +343,7 @@ class TestBruteForce:
 
     def test_a_start_that_cannot_be_found_is_told(self) -> None:
         literal = Literal(heavy_ball(), {}, coupled_loss())
-        with pytest.raises(VerificationError, match="smaller lr"):
+        with pytest.raises(VerificationError, match="with lr = "):
             exact_direction(literal, probe_point(), 30, "1/2", digits=20)
 
 

@@ -153,23 +153,64 @@ def odd_calls() -> dict[str, tuple[str, list[object], object]]:
     }
 
 
-@pytest.mark.parametrize("case", odd_calls())
-def test_a_call_at_once_is_as_a_checked_one(shared_folder: Path, case: str) -> None:
+def forms(name: str) -> tuple[str, ...]:
+    """The functions of the module that take what one of these takes, or functions that return it."""
+    if name == "update":
+        return (name, "straight_update", "corrected_update")
+    return (name, name.removesuffix("_from"), "memoryless", "direction")
+
+
+def called(found: object, name: str, vectors: list[object], out: object, calls: list[str]) -> object:
+    """One call; grad and hvp return what is given, and note that they were called."""
+    theta, g, last = vectors
+    grad, hvp = (lambda _: calls.append("grad") or g), (lambda _, v: calls.append(str(v)) or last[0])
+    if name.endswith("update"):
+        more = [] if name == "update" else [np.ones((1, *np.shape(theta)))]
+        return getattr(found, name)(*vectors, *more, n=3, lr=RATE)
+    if name == "direction":
+        return found.direction(theta, g, n=3)
+    if name == "memoryless":
+        return found.memoryless(theta, grad, n=3, out=out)
+    given = vectors if name.endswith("_from") else (theta, grad, hvp)
+    return getattr(found, name)(*given, n=3, lr=RATE, out=out)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"), [(case, name) for case, (first, *_) in odd_calls().items() for name in forms(first)]
+)
+def test_a_call_at_once_is_as_a_checked_one(shared_folder: Path, case: str, name: str) -> None:
     """Where settings are known, whole arrays go to the library without a look: the same values, the same refusals."""
     found, outcomes = module(built(shared_folder, KERNELS, "quick"), "adamw"), []
     for known in (False, True):
-        name, vectors, out = odd_calls()[case]
+        _, vectors, out = odd_calls()[case]
+        calls: list[str] = []
         found._kernels.known_settings.clear()
         if known:
             found._kernels.call(np.ones(1), 3, 0.9, 0.999, 1e-8, 0.01)
-        more = {} if name == "update" else {"out": vectors[0] if isinstance(out, str) else out}
         try:
-            value = getattr(found, name)(*vectors, n=3, lr=RATE, **more)
+            value = called(found, name, vectors, vectors[0] if isinstance(out, str) else out, calls)
         except (TypeError, ValueError) as error:
             outcomes.append((type(error), str(error)))
         else:
-            outcomes.append((value.dtype, value.tobytes(), *(np.asarray(each).tobytes() for each in vectors)))
+            read = [np.asarray(each).tobytes() for each in vectors]
+            outcomes.append((value.dtype, value.tobytes(), *read, *calls))
     assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("name", ["memoryless", "correction"])
+def test_an_error_in_a_function_of_the_caller_is_the_callers(adamw: object, name: str) -> None:
+    """A TypeError of theirs is not taken for a sign that the call has to be looked at: one call, and their error."""
+    calls = []
+
+    def grad(theta: np.ndarray) -> np.ndarray:
+        calls.append(theta)
+        raise TypeError("mine")
+
+    more = {} if name == "memoryless" else {"lr": RATE, "hvp": lambda _, v: v}
+    getattr(adamw, name)(np.ones(2), np.sin, n=4, **more)
+    with pytest.raises(TypeError, match="mine"):
+        getattr(adamw, name)(np.ones(2), grad, n=4, **more)
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("lr", [float("nan"), float("inf"), None, "fast", 1j])

@@ -151,9 +151,16 @@ def _by_kernels(function: Surface, program: Program) -> Function:
     return Function(function.head, function.claim, [*opened, line])
 
 
+_OF_PRODUCTS, _OF_MEMORY = (
+    ("correction", "step", "straight"),
+    ("update", "corrected_update", "straight_update"),
+)
 _AT_ONCE = {
-    "update": ("_quick.with_memory",),
-    **{f"{role}_from": ("_quick.from_products", f'"{role}"') for role in ("correction", "step", "straight")},
+    "memoryless": ("_quick.memoryless",),
+    "direction": ("_quick.direction",),
+    **{role: ("_quick.with_functions", f'"{role}"') for role in _OF_PRODUCTS},
+    **{f"{role}_from": ("_quick.from_products", f'"{role}"') for role in _OF_PRODUCTS},
+    **{role: ("_quick.with_memory", f'"{role}"') for role in _OF_MEMORY},
 }
 """Functions that first try whether all is as the library takes it."""
 

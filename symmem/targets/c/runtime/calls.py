@@ -61,7 +61,8 @@ def check_real(name: str, dtype: Any, *, is_complex: bool) -> None:
 
 def address(values: Vector) -> int:
     """The address of the first entry."""
-    return int(values.data_ptr() if is_tensor(values) else values.ctypes.data)
+    at = pointer(values)
+    return at if isinstance(at, int) else ctypes.addressof(at)
 
 
 class CheckedCall:
@@ -89,38 +90,42 @@ class CheckedCall:
 
     def memoryless(self, grad: Gradient, out: Vector) -> Vector:
         """``F^(n)(theta)``, written to ``out``."""
-        return self._into(out, "memoryless", self._like(grad(self._given)))
+        return self.memoryless_from(grad(self._given), out)
+
+    def memoryless_from(self, g: Vector, out: Vector) -> Vector:
+        """The same from a gradient that is there."""
+        return self._into(out, "memoryless", self.like(g))
 
     def correction(self, grad: Gradient, hvp: Product, lr: float, out: Vector) -> Vector:
         """``M^(n)(theta)``, h included, written to ``out``."""
-        g = self._like(grad(self._given))
+        g = self.like(grad(self._given))
         return self._into(out, "correction", g, self._products(hvp, g), rates=(lr,))
 
     def step(self, grad: Gradient, hvp: Product, lr: float, out: Vector) -> Vector:
         """``theta - lr (F + M)``, written to ``out``."""
-        g = self._like(grad(self._given))
+        g = self.like(grad(self._given))
         return self._step(out, g, self._products(hvp, g), lr)
 
     def straight(self, grad: Gradient, hvp: Product, lr: float, out: Vector) -> Vector:
         """The update on the straight-line history, written to ``out``."""
-        g = self._like(grad(self._given))
+        g = self.like(grad(self._given))
         return self._into(out, "straight", g, self._products(hvp, g), rates=(lr,))
 
     def direction(self, g: Vector) -> Vector:
         """The vectors that the Hessian has to be applied to."""
-        return self._directions(self._like(g))
+        return self._directions(self.like(g))
 
     def correction_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The correction from a gradient and Hessian-vector products that are there."""
-        return self._into(out, "correction", self._like(g), self._several(hv), rates=(lr,))
+        return self._into(out, "correction", self.like(g), self._several(hv), rates=(lr,))
 
     def step_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The step from a gradient and Hessian-vector products that are there."""
-        return self._step(out, self._like(g), self._several(hv), lr)
+        return self._step(out, self.like(g), self._several(hv), lr)
 
     def straight_from(self, g: Vector, hv: Vector, lr: float, out: Vector) -> Vector:
         """The update on the straight-line history from a gradient and products that are there."""
-        return self._into(out, "straight", self._like(g), self._several(hv), rates=(lr,))
+        return self._into(out, "straight", self.like(g), self._several(hv), rates=(lr,))
 
     def initial_memory(self) -> Vector:
         """What the optimizer keeps before its first step: zeros, in float32 beside half precision."""
@@ -129,15 +134,15 @@ class CheckedCall:
 
     def update(self, g: Vector, memory: Vector, lr: float) -> Vector:
         """A step of the optimizer with its memory: theta and memory change in place."""
-        return self._update("update", memory, (self._like(g),), (lr,))
+        return self._update("update", memory, (self.like(g),), (lr,))
 
     def corrected_update(self, g: Vector, memory: Vector, hv: Vector, lr: float, strength: float) -> Vector:
         """The same with ``strength * correction`` in it."""
-        return self._update("corrected_update", memory, (self._like(g), self._several(hv)), (lr, strength))
+        return self._update("corrected_update", memory, (self.like(g), self._several(hv)), (lr, strength))
 
     def straight_update(self, g: Vector, memory: Vector, hv: Vector, lr: float, strength: float) -> Vector:
         """The same with ``strength * (straight - memoryless)`` in it."""
-        return self._update("straight_update", memory, (self._like(g), self._several(hv)), (lr, strength))
+        return self._update("straight_update", memory, (self.like(g), self._several(hv)), (lr, strength))
 
     def _update(
         self, role: str, memory: Vector, vectors: Sequence[Vector], rates: tuple[float, ...]
@@ -164,7 +169,7 @@ class CheckedCall:
             return kind
         return sys.modules["torch"].float32 if self._is_tensor else np.dtype(np.float32)
 
-    def _like(self, values: Vector) -> Vector:
+    def like(self, values: Vector) -> Vector:
         """What a function of the caller's returned, as a vector like theta."""
         return self._shaped(values, self._shape)
 
@@ -198,10 +203,10 @@ class CheckedCall:
         """The products of the directions with the Hessian, one after another."""
         directions = self._directions(g)
         if self._count == 1:
-            return self._like(hvp(self._given, directions[0]))
+            return self.like(hvp(self._given, directions[0]))
         found = self._empty(directions.shape)
         for place, vector in zip(found, directions, strict=True):
-            place[...] = self._like(hvp(self._given, vector))
+            place[...] = self.like(hvp(self._given, vector))
         return found
 
     def _into(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Symbol
 
 from symmem.program.statements import Entrywise
-from symmem.targets.numpy.in_place import OUT, Call, Work, in_arrays, passes
+from symmem.targets.python.in_place import OUT, Call, Work, in_arrays, passes
 from symmem.targets.python.layout import INDENT, WIDTH, call, indented, signature
 from symmem.targets.python.printing import PythonPrinter
 from symmem.targets.python.writer import PythonWriter

@@ -70,7 +70,7 @@ def has_line(derivation: Derivation, *, alone: bool = True) -> bool:
 def formulas_module(derivation: Derivation, *, flat: bool = False) -> str:
     """The module that :mod:`symmem.training` loads for an optimizer and an order; ``flat``: all tensors as one."""
     program = Program(derivation.optimizer, derivation.order, {})
-    writer = tensor_writer(program)
+    writer = tensor_writer(program, in_place=True)
     found = written(derivation, writer, None if flat else line_of(derivation))
     return render(
         "torch/formulas.py.jinja",
@@ -89,10 +89,10 @@ def formulas_module(derivation: Derivation, *, flat: bool = False) -> str:
     )
 
 
-def tensor_writer(program: Program) -> InliningWriter:
+def tensor_writer(program: Program, *, in_place: bool = False) -> InliningWriter:
     """The writer of a module: one scope gives out all its names."""
     scope = python_scope(program, OUTER)
-    return InliningWriter(spelling(scope), scope)
+    return InliningWriter(spelling(scope), scope, in_place=in_place)
 
 
 _MATHEMATICS = {Need.COMPLETE, Need.ELEMENTARY, Need.OLDEST, Need.PRODUCT, Need.SHORTFALL, Need.SHORTFALLS}

@@ -25,6 +25,7 @@ from symmem.targets.printing import fitted, part_names
 from symmem.targets.python.layout import INDENT, WIDTH, assignment, indented, returned, signature
 from symmem.targets.python.printing import PythonPrinter
 from symmem.targets.python.writer import PythonWriter, Spelling
+from symmem.targets.torch.in_place import tensor_lines
 
 _ROOM = WIDTH - 2 * len(INDENT)
 """Lines stand at most two levels deep."""
@@ -34,10 +35,14 @@ Key = tuple[tuple[Assignment, ...], tuple[Assignment, ...], tuple[Symbol, ...]]
 
 
 class InliningWriter(PythonWriter):
-    """Writes the lines of tensor formulas; PyTorch makes a new tensor for each operation anyway."""
+    """Writes the lines of tensor formulas; PyTorch makes a new tensor for each operation.
 
-    def __init__(self, spelling: Spelling, scope: Scope) -> None:
+    ``in_place``: but for the formulas of the runtime, which work in tensors of their own where they act by entries.
+    """
+
+    def __init__(self, spelling: Spelling, scope: Scope, *, in_place: bool = False) -> None:
         super().__init__(spelling, scope)
+        self._in_place = in_place
         self._dialects = spelling
         self._coefficients: dict[Key, list[str]] = {}
         self._coefficient_names: dict[Key, str] = {}
@@ -116,6 +121,9 @@ class InliningWriter(PythonWriter):
         *before, last = routine.statements
         assert isinstance(last, Apply)
         opening = self.block(before, last)
+        if self._in_place and all(isinstance(each, Assign) for each in before):
+            printer = PythonPrinter(self._dialects.vectors, frozenset(last.function.scalars), self.scope.name)
+            return [*opening, *tensor_lines(last.function, printer, self.scope.outer("torch"), _ROOM)]
         lines, value = self._formula(last.function, len("return "))
         return [*opening, *lines, f"return {value}"]
 

@@ -41,7 +41,7 @@ def write_with_runtime(derivation: Derivation, output: str, *, minibatch: bool =
 def runtime_module(derivation: Derivation, *, minibatch: bool = False) -> str:
     """The text of the module; ``minibatch``: with the functions of the noise of batches, and a probe that has them."""
     program = with_noise(lower(derivation), derivation) if minibatch else lower(derivation)
-    writer = tensor_writer(program)
+    writer = tensor_writer(program, in_place=True)
     form = line_of(derivation)
     if form is not None and isinstance(form.straight, Missing):
         form = None  # at finite n the step on flat vectors is all there is

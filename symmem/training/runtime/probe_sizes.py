@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +11,17 @@ from torch import Tensor
 from .formulas import FirstOrder
 from .processes import OneProcess
 from .regulariser import regulariser
-from .running import Place, RunningPart, State, add_expansion, add_line, run, running_sums, shaped_sums
+from .running import (
+    Place,
+    RunningPart,
+    State,
+    Term,
+    expansion_terms,
+    line_terms,
+    run,
+    running_sums,
+    shaped_sums,
+)
 from .sharding import local
 from .vectors import Vectors, widened
 
@@ -25,7 +35,11 @@ def sizes_of(
 ) -> dict[str, float]:
     """The sizes, and the numbers of R."""
     updates: Vectors = [None if each is None else each.update for each in made]
-    corrections = [_correction(part, place, g) for part in parts for place, g in enumerate(part.gradients)]
+    corrections = [
+        _correction(part, place, g, expansion_terms)
+        for part in parts
+        for place, g in enumerate(part.gradients)
+    ]
     sizes = _sizes(updates, corrections, processes) | _range(parts, updates, corrections, processes)
     return sizes | _regularised(formulas, parts, loss, updates, processes)
 
@@ -66,7 +80,9 @@ def _range(
     parts: Sequence[RunningPart], updates: Vectors, corrections: Vectors, processes: OneProcess
 ) -> dict[str, float]:
     """The correction on the straight line, and whether the expansion holds here."""
-    lines = [_on_line(part, place, g) for part in parts for place, g in enumerate(part.gradients)]
+    lines = [
+        _correction(part, place, g, line_terms) for part in parts for place, g in enumerate(part.gradients)
+    ]
     # One number for each tensor, also for those without a gradient: the processes add them up place by place.
     beyond, entries = [], []
     for c, u in zip(corrections, updates, strict=True):
@@ -91,15 +107,18 @@ def _range(
     }
 
 
-def _on_line(part: RunningPart, place: int, gradient: Tensor | None) -> Tensor | None:
-    """lr (F_straight - F); zero where there is no straight line."""
+Terms = Callable[[RunningPart, Place, float], list[Term]]
+
+
+def _correction(part: RunningPart, place: int, gradient: Tensor | None, terms: Terms) -> Tensor | None:
+    """lr M, or lr (F_straight - F); zero where there is none of it, None where there is no gradient."""
     if gradient is None:
         return None
     theta, g = widened(part.parameters[place], gradient)
     found = torch.zeros_like(theta)
-    memory = part.formulas.memory
-    if memory is not None and memory.on_line is not None and part.memories:
-        add_line(part, Place([place], theta, g, part.functions[place]), found, part.lr)
+    at = Place([place], theta, g, part.functions[place])
+    for term in terms(part, at, part.lr):
+        term.added_to(found, at, is_entrywise=part.formulas.is_entrywise)
     return found
 
 
@@ -127,13 +146,3 @@ def _made(part: RunningPart, place: int, gradient: Tensor, state: State) -> Made
     update = torch.zeros_like(theta)
     run(part, Place([place], theta, g, part.functions[place]), sums, update, part.lr)
     return Made(update, sums)
-
-
-def _correction(part: RunningPart, place: int, gradient: Tensor | None) -> Tensor | None:
-    """lr M; None where there is no gradient."""
-    if gradient is None:
-        return None
-    theta, g = widened(part.parameters[place], gradient)
-    found = torch.zeros_like(theta)
-    add_expansion(part, Place([place], theta, g, part.functions[place]), found, part.lr)
-    return found

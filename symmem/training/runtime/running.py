@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .chains import push, run_chain, take_in
-from .formulas import FirstOrder, Group
+from .formulas import FirstOrder, Function, Group
 from .groups import Part, step_of
 from .vectors import accumulate, blocks
 
@@ -124,58 +124,87 @@ class Place:
     functions: list[Any]
 
 
-def run(part: RunningPart, at: Place, sums: Sequence[Tensor], out: Tensor, factor: float) -> None:
-    """The sums take in the gradient; ``out += factor * Phi`` of them."""
+@dataclass(frozen=True)
+class Term:
+    """``factor * formula(theta, g, *vectors, *given)``: what a step adds to Phi."""
+
+    factor: float
+    formula: Function
+    vectors: list[Tensor]
+    given: tuple[Any, ...]
+
+    def added_to(self, out: Tensor, at: Place, *, is_entrywise: bool) -> None:
+        """The same into a tensor, block by block."""
+        vectors = (at.theta, at.g, *self.vectors)
+        accumulate(out, self.factor, self.formula, vectors, self.given, is_entrywise=is_entrywise)
+
+
+def run(
+    part: RunningPart, at: Place, sums: Sequence[Tensor], out: Tensor, factor: float, *terms: Term
+) -> None:
+    """The sums take in the gradient; ``out += factor * (Phi + terms)``, in one pass of blocks; out may be theta."""
     formulas, values = part.formulas, part.values
     running = formulas.running
     numbers = part.running_numbers
     rates = running.rates(*values)
-    tensors = (at.theta, at.g, out, *sums)
+    tensors = (at.theta, at.g, out, *sums, *(x for term in terms for x in term.vectors))
     for theta, g, target, *block in blocks(*tensors, is_entrywise=formulas.is_entrywise):
+        mine, vectors = block[: len(sums)], block[len(sums) :]
+        newest: list[Tensor] = []
         if running.chain:
-            point, given = (theta, g, *block), (*at.functions, *numbers)
+            point, given = (theta, g, *mine), (*at.functions, *numbers)
             update, newest = run_chain(running, point, given, rates, is_first=part.made == 0)
-            target.add_(update, alpha=factor)
-            push(block, running.chain, newest)
-            continue
-        for x, (decay, unit), taken_in in zip(block, rates, running.taken_in, strict=True):
-            take_in(x, decay, unit, taken_in(theta, g, *at.functions, *values))
-        target.add_(running.update(theta, g, *block, *at.functions, *numbers), alpha=factor)
+        else:
+            for x, (decay, unit), taken_in in zip(mine, rates, running.taken_in, strict=True):
+                take_in(x, decay, unit, taken_in(theta, g, *at.functions, *values))
+            update = running.update(theta, g, *mine, *at.functions, *numbers)
+        target.add_(_with_terms(update, terms, (theta, g), vectors), alpha=factor)
+        push(mine, running.chain, newest)
 
 
-def add_correction(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
-    """out += factor * M, or factor * (F_straight - F), from what the part remembers; nothing where that is nothing."""
+def _with_terms(
+    update: Tensor, terms: Sequence[Term], point: tuple[Tensor, Tensor], vectors: list[Tensor]
+) -> Tensor:
+    """The sum in a tensor of its own: an update may be one of the running sums."""
+    total = update
+    for term in terms:
+        mine, vectors = vectors[: len(term.vectors)], vectors[len(term.vectors) :]
+        value = term.formula(*point, *mine, *term.given)
+        add = total.add if total is update else total.add_
+        total = add(value, alpha=term.factor)
+    return total
+
+
+def correction_terms(part: RunningPart, at: Place, factor: float) -> list[Term]:
+    """``factor * M``, or ``factor * (F_straight - F)``, from what the part remembers; none where that is nothing."""
+    memory = part.formulas.memory
+    if memory is not None and part.on_line and memory.on_line is not None:
+        return line_terms(part, at, factor)
+    return expansion_terms(part, at, factor)
+
+
+def expansion_terms(part: RunningPart, at: Place, factor: float) -> list[Term]:
+    """factor * M."""
     memory = part.formulas.memory
     if memory is None or not part.memories:
-        return
-    if part.on_line and memory.on_line is not None:
-        add_line(part, at, out, factor)
-    else:
-        add_expansion(part, at, out, factor)
-
-
-def add_expansion(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
-    """out += factor * M."""
-    formulas, memory = part.formulas, part.formulas.memory
-    if memory is None or not part.memories:
-        return
-    vectors = [at.theta, at.g, *part.remembered_at(at.bunch)]
+        return []
     scales = [each.scale for each in part.memories]
     given = (*at.functions, *scales, *part.scalars, *part.values)
-    accumulate(out, factor, memory.correction, vectors, given, is_entrywise=formulas.is_entrywise)
+    return [Term(factor, memory.correction, part.remembered_at(at.bunch), given)]
 
 
-def add_line(part: RunningPart, at: Place, out: Tensor, factor: float) -> None:
-    """out += factor * (F_straight - F)."""
-    formulas, memory = part.formulas, part.formulas.memory
-    assert memory is not None and memory.on_line is not None  # noqa: PT018
-    vectors = [at.theta, at.g, *part.remembered_at(at.bunch)]
+def line_terms(part: RunningPart, at: Place, factor: float) -> list[Term]:
+    """factor * (F_straight - F); nothing where there is no straight line."""
+    memory = part.formulas.memory
+    if memory is None or memory.on_line is None or not part.memories:
+        return []
     scales = [each.scale for each in part.memories]
-    numbers, entrywise = (*part.scalars, *part.values), formulas.is_entrywise
+    numbers = (*part.scalars, *part.values)
     given = (*at.functions, *scales, *part.line_numbers, *numbers)
-    accumulate(out, factor, memory.on_line, vectors, given, is_entrywise=entrywise)
-    frozen = (*at.functions, *numbers)
-    accumulate(out, -factor, formulas.plain, vectors[:2], frozen, is_entrywise=entrywise)
+    return [
+        Term(factor, memory.on_line, part.remembered_at(at.bunch), given),
+        Term(-factor, part.formulas.plain, [], (*at.functions, *numbers)),
+    ]
 
 
 def check_torch_options(group: Group, formulas: FirstOrder) -> None:

@@ -18,8 +18,8 @@ from .optimizer import GroupOptimizer, Settings, check_number
 from .running import (
     Place,
     RunningPart,
-    add_correction,
     check_torch_options,
+    correction_terms,
     run,
     running_parts,
     running_sums,
@@ -218,14 +218,8 @@ def _advanced(
     if part.formulas.is_of_tensors:
         theta, *wide = (x.clone() for x in (theta, *wide))
     at = Place(bunch, theta, g, part.functions[bunch[0]])
-    correction = None
-    for receiver, factor in terms:
-        if receiver.memories:
-            correction = torch.zeros_like(theta) if correction is None else correction
-            add_correction(receiver, at, correction, factor)
-    run(part, at, wide, theta, -part.lr)
-    if correction is not None:
-        theta.sub_(correction, alpha=part.lr)
+    more = [term for receiver, factor in terms for term in correction_terms(receiver, at, factor)]
+    run(part, at, wide, theta, -part.lr, *more)
     if part.formulas.is_of_tensors:
         check_finite(theta)
     kept = [parameters, *(each.kept for each in sums)]

@@ -1,7 +1,7 @@
-"""An entrywise function as calls of NumPy's functions, each with its ``out``: no pass over a block makes a new array.
+"""An entrywise function as calls of a library's functions, each with its ``out``: no pass makes a new array.
 
 A formula ``r1 * g + w * theta`` makes four arrays in NumPy; the same calls with ``out`` need one, which stays in the
-cache of a core.  ``passes`` puts a formula into such calls, numbers multiplied with numbers first, ``x**(-1/2) * y``
+cache of a core.  ``Passes`` puts a formula into such calls, numbers multiplied with numbers first, ``x**(-1/2) * y``
 as a division; ``in_arrays`` gives every value the first array that is free.
 """
 
@@ -22,7 +22,7 @@ ROOT = -S.Half
 
 
 class Work(Internal):
-    """An array that a function works in; the caller gives it."""
+    """An array that a function works in."""
 
 
 class _Value(Internal):
@@ -31,7 +31,7 @@ class _Value(Internal):
 
 @dataclass(frozen=True)
 class Call:
-    """``function(*arguments, result)``: a function of NumPy's, or of the language by its class name."""
+    """``function(*arguments, result)``: a function of the library, or of the language by its class name."""
 
     function: str
     arguments: tuple[Expr, ...]
@@ -39,28 +39,25 @@ class Call:
 
 
 def passes(function: Entrywise) -> list[Call]:
-    """The calls in their order; the last one writes OUT."""
-    return _Passes(function).calls
+    """The calls of NumPy's functions in their order; the last one writes OUT."""
+    found = Passes(function)
+    if found.calls and found.calls[-1].result == found.value:
+        return [*found.calls[:-1], replace(found.calls[-1], result=OUT)]
+    return [*found.calls, Call("positive", (found.value,), OUT)]
 
 
-class _Passes:
-    """The calls of one function, as its values are computed."""
+class Passes:
+    """The calls of one function, as its values are computed; ``value`` is the last, a vector or a number."""
 
     def __init__(self, function: Entrywise) -> None:
         self._vectors = {*function.vectors, *(name for name, _ in function.locals)}
         self.calls: list[Call] = []
+        self._made: dict[Expr, Expr] = {}
         known: dict[Expr, Expr] = {}
         divided = _divided(function.locals, function.output)
         for name, value in function.locals:
             known[name] = value.xreplace(known) if name in divided else self._value(value.xreplace(known))
-        self._write(self._value(function.output.xreplace(known)))
-
-    def _write(self, result: Expr) -> None:
-        """The last value goes to OUT, by the call that makes it where there is one."""
-        if self.calls and self.calls[-1].result == result:
-            self.calls[-1] = replace(self.calls[-1], result=OUT)
-        else:
-            self.calls.append(Call("positive", (result,), OUT))
+        self.value = self._value(function.output.xreplace(known))
 
     def _is_number(self, part: Expr) -> bool:
         return not part.free_symbols & self._vectors
@@ -72,16 +69,23 @@ class _Passes:
         return result
 
     def _value(self, part: Expr) -> Expr:
-        """The name of a vector, or the number itself."""
+        """The name of a vector, or the number itself; what is needed twice is made once."""
         if self._is_number(part) or isinstance(part, Symbol):
             return part
+        if part not in self._made:
+            self._made[part] = self._operation(part)
+        return self._made[part]
+
+    def _operation(self, part: Expr) -> Expr:
         if isinstance(part, Add):
             return self._sum(part)
         if isinstance(part, Mul):
             return self._product(part)
         if isinstance(part, Pow):
             return self._power(part.base, part.exp)
-        first, *others = (self._value(each) for each in _heavy_first(part.args))
+        numbers = [each for each in part.args if self._is_number(each)]
+        vectors = heavy_first(each for each in part.args if not self._is_number(each))
+        first, *others = (self._value(each) for each in (*vectors, *numbers))
         if not others:
             return self._call(part.func.__name__, first)
         for other in others:  # the smallest of many, two by two
@@ -102,12 +106,7 @@ class _Passes:
         return self._call("power", value, exponent)
 
     def _product(self, part: Mul) -> Expr:
-        number, above, below = self._factors(part)
-        if number != 1:
-            place = next((k for k, each in enumerate(above) if self._takes_a_number(each)), None)
-            if place is not None:  # c (a + b x) is c a + c b x: the numbers are multiplied before
-                terms = [_times(number, term) for term in above[place].args]
-                above[place], number = Add(*terms, evaluate=False), S.One
+        number, above, below = self._distributed(part)
         first, *others = [*([] if number == 1 else [number]), *(self._value(each) for each in above)] or [
             S.One
         ]
@@ -118,12 +117,22 @@ class _Passes:
             result = self._call("divide", result, self._value(each))
         return result
 
-    def _factors(self, part: Mul) -> tuple[Expr, list[Expr], list[Expr]]:
+    def _distributed(self, part: Expr) -> tuple[Expr, list[Expr], list[Expr]]:
+        """The factors; where all terms of a sum have numbers already, the number before it goes to them."""
+        number, above, below = self._factors(part)
+        if number != 1:
+            place = next((k for k, each in enumerate(above) if self._takes_a_number(each)), None)
+            if place is not None:  # c (a + b x) is c a + c b x: the numbers are multiplied before
+                terms = [_times(number, term) for term in above[place].args]
+                above[place], number = Add(*terms, evaluate=False), S.One
+        return number, above, below
+
+    def _factors(self, part: Expr) -> tuple[Expr, list[Expr], list[Expr]]:
         """The number before it, the vectors above the line, the longest first, and those below."""
         number: list[Expr] = []
         above: list[Expr] = []
         below: list[Expr] = []
-        for each in part.args:
+        for each in Mul.make_args(part):
             if self._is_number(each):
                 number.append(each)
             elif isinstance(each, Pow) and each.exp.could_extract_minus_sign():
@@ -132,7 +141,7 @@ class _Passes:
                 above += [each.base] * int(each.exp)
             else:
                 above.append(each)
-        return Mul(*number), _heavy_first(above), below
+        return Mul(*number), heavy_first(above), below
 
     def _takes_a_number(self, factor: Expr) -> bool:
         """Whether every term of a sum has a number already."""
@@ -148,7 +157,7 @@ class _Passes:
     def _sum(self, part: Add) -> Expr:
         number = Add(*(term for term in part.args if self._is_number(term)))
         terms = [term for term in part.args if not self._is_number(term)]
-        terms.sort(key=lambda term: (_is_minus(term), -_weight(term)))
+        terms.sort(key=lambda term: (_is_minus(term), -weight(term)))
         if number != 0 and _is_minus(terms[0]):
             result, number = self._call("subtract", number, self._value(-terms[0])), S.Zero
         else:
@@ -169,13 +178,14 @@ def _is_minus(term: Expr) -> bool:
     return isinstance(coefficient, Number) and bool(coefficient.is_negative)
 
 
-def _weight(part: Expr) -> int:
+def weight(part: Expr) -> int:
+    """How many operations it has."""
     return sum(1 for each in preorder_traversal(part) if each.args)
 
 
-def _heavy_first(parts: Iterable[Expr]) -> list[Expr]:
+def heavy_first(parts: Iterable[Expr]) -> list[Expr]:
     """What has to be computed stands first: fewer values wait for it."""
-    return sorted(parts, key=_weight, reverse=True)
+    return sorted(parts, key=weight, reverse=True)
 
 
 def _divided(assignments: Sequence[Assignment], output: Expr) -> set[Symbol]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from symmem.algebra.results import Missing
 from symmem.program.updates import UPDATES
+from symmem.targets.c.doxygen import comment
 from symmem.targets.c.launches import FROM_PRODUCTS, IN_PLACE, ROLES, Launch, Parts
 from symmem.targets.c.numbers import INDENT, WIDTH, indented
 
@@ -40,24 +41,12 @@ STORAGES = (
 )
 
 
-CLAIMS = {
-    "memoryless": "F: the update on a constant history.",
-    "direction": "The vectors whose products with the Hessian the other functions need.",
-    "correction": "M = lr F_1: what memory adds to the update. `out` may be one of the inputs.",
-    "step": "theta <- theta - lr (F + M), in place and in one pass.",
-    "straight": "The update on a straight-line history: the step is theta - lr * straight. `out` may be an input.",
-    "update": "A step n >= 0 of the optimizer with its memory: theta and memory change in place, in one pass.",
-    "corrected_update": "The same step with strength * M in it: -1 takes the effect of memory away.",
-    "straight_update": "The same step with strength * (straight - F) in it: bounded where M is not.",
-}
-
-
 @dataclass(frozen=True)
 class Function:
     """A function of the interface for one storage, for the template."""
 
     name: str
-    claim: str
+    comment: list[str]
     arguments: str
     finite: list[str]
     stacks: list[str]
@@ -93,10 +82,14 @@ def interface_function(role: str, storage: Storage, prefix: str, parts: Parts) -
     strength = "strength" if role in UPDATES[1:] else "0"
     totals = "totals, " if parts.has_sums else ""
     given = f"params, symmem_step(n), {rate}, {strength}, {totals}numbers"
+    arguments, first = _arguments(role, storage, prefix), STORAGES[0]
+    spelled = [f"{kind}{each}" for each, kind in arguments.items()]
     return Function(
         name=name,
-        claim=CLAIMS[role],
-        arguments=wrapped(_arguments(role, storage, prefix), WIDTH - len(f"int {name}()"), INDENT),
+        comment=comment(role, prefix, arguments)
+        if storage is first
+        else [f"@copydoc {prefix}_{role}_{first.suffix}"],
+        arguments=wrapped(spelled, WIDTH - len(f"int {name}()"), INDENT),
         finite=[each for each in (rate, strength) if each != "0"],
         stacks=_stacks(role, f"{prefix}_directions(n)", parts.kept),
         has_numbers=bool(limit or finite),
@@ -118,20 +111,21 @@ def _stacks(role: str, asked: str, kept: int) -> list[str]:
     return found
 
 
-def _arguments(role: str, storage: Storage, prefix: str) -> list[str]:
+def _arguments(role: str, storage: Storage, prefix: str) -> dict[str, str]:
+    """The names of the arguments, in their order, and their types."""
     kind, has_memory = storage.entry, role in UPDATES
-    return [
-        f"{kind} *theta" if role in IN_PLACE else f"const {kind} *theta",
-        f"const {kind} *grad",
-        *([f"const {kind} *hv"] if role in FROM_PRODUCTS else []),
-        *([f"{storage.computed} *memory"] if has_memory else []),
-        *([] if role in IN_PLACE else [f"{kind} *out"]),
-        "size_t count",
-        "int64_t n",
-        *(["double lr"] if role in FROM_PRODUCTS or has_memory else []),
-        *(["double strength"] if role in UPDATES[1:] else []),
-        f"const struct {prefix}_params *params",
-    ]
+    return {
+        "theta": f"{kind} *" if role in IN_PLACE else f"const {kind} *",
+        "grad": f"const {kind} *",
+        **({"hv": f"const {kind} *"} if role in FROM_PRODUCTS else {}),
+        **({"memory": f"{storage.computed} *"} if has_memory else {}),
+        **({} if role in IN_PLACE else {"out": f"{kind} *"}),
+        "count": "size_t ",
+        "n": "int64_t ",
+        **({"lr": "double "} if role in FROM_PRODUCTS or has_memory else {}),
+        **({"strength": "double "} if role in UPDATES[1:] else {}),
+        "params": f"const struct {prefix}_params *",
+    }
 
 
 def wrapped(arguments: Sequence[str], room: int, indent: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections import Counter
 from math import prod
 from pathlib import Path
 
 import pytest
+from coq_runs import assert_accepted, broken, numbers_of, run
 from machine import needs
 from sympy import Expr, Integer, Max, Min, Rational, Sum, symbols
 
@@ -24,34 +24,6 @@ from symmem.targets.coq.module import coq_file, proved_file
 from symmem.targets.coq.waiting import later
 
 DOCS = Path(__file__).parents[2] / "docs"
-AXIOMS = {
-    "ClassicalDedekindReals.sig_forall_dec",
-    "ClassicalDedekindReals.sig_not_dec",
-    "FunctionalExtensionality.functional_extensionality_dep",
-    "Classical_Prop.classic",
-}
-"""Those of Coq's reals: its own library rests on them."""
-ADMITTED = re.compile(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b")
-LITERAL = re.compile(r"(?<!M \(n \+ )(?<![\w.])\d+(?![\w.])")
-"""A whole number; from which step on a limit is reached is none that is wrong when it is larger."""
-
-
-def run(text: str, folder: Path, name: str = "proof") -> subprocess.CompletedProcess[str]:
-    needs("coqc")
-    (folder / f"{name}.v").write_text(text, encoding="utf-8")
-    return subprocess.run(
-        ["coqc", "-q", f"{name}.v"], cwd=folder, text=True, capture_output=True, check=False, timeout=900
-    )
-
-
-def assert_accepted(text: str, folder: Path) -> None:
-    done = run(text, folder)
-    assert done.returncode == 0, done.stderr
-    # What coqc prints of the axioms: a name, then its type, on lines that are indented.
-    axioms = {line.split()[0] for line in done.stdout.splitlines() if line[:1].isalpha()} - {"Axioms:"}
-    assert axioms <= AXIOMS
-    assert axioms or "Closed under the global context" in done.stdout
-    assert not ADMITTED.search(text)
 
 
 def test_coqc_accepts(tmp_path: Path) -> None:
@@ -63,19 +35,6 @@ def test_coqc_accepts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", symmem.zoo())
 def test_coqc_accepts_the_zoo(name: str, tmp_path: Path) -> None:
     assert_accepted(coq_file(symmem.derive(name)), tmp_path)
-
-
-def numbers_of(text: str) -> list[re.Match[str]]:
-    """The whole numbers in what is claimed: statements of theorems of the method, and rows of the table."""
-    claimed = [
-        *re.finditer(r"^Theorem (?:gain|kernel|past|F_|history|M_)\w+ : (.*?)\.\nProof", text, re.M | re.S),
-        *re.finditer(r"^  (\(Step .*\));?$", text, re.M),
-    ]
-    return [number for part in claimed for number in LITERAL.finditer(text, part.start(1), part.end(1))]
-
-
-def broken(text: str, number: re.Match[str]) -> str:
-    return f"{text[: number.start()]}{int(number.group()) + 1}{text[number.end() :]}"
 
 
 def places(text: str, count: int) -> list[re.Match[str]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Expr, Symbol
+from sympy import Add, Expr, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
 from symmem.targets.comments import in_coq_comment
 from symmem.targets.coq.assembly import Assembly
 from symmem.targets.coq.kernel_proofs import sums
-from symmem.targets.coq.memories import history, history_number, summed_terms
+from symmem.targets.coq.memories import history, history_number, history_value, summed_terms
 from symmem.targets.coq.opening import HESSIAN
 from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
 
@@ -64,6 +64,7 @@ def correction(proofs: Proofs, made: Assembly) -> Iterator[Block]:
     if made.assembled is None or made.printed is None:
         return
     yield defined(f"M (n : nat) (i : entry) : R :=\n  {proofs.real(made.assembled)}")
+    proofs.assert_formal(made.assembled, made.printed, _meanings(proofs, made))
     seen = [made.assembled, made.printed, *made.vectors]
     places = range(1, len(made.vectors) + 1)
     yield theorem(
@@ -74,9 +75,23 @@ def correction(proofs: Proofs, made: Assembly) -> Iterator[Block]:
             "unfold M.",
             *_expanded(proofs, made),
             *(f"change (vector{place} i) with ({proofs.real(made.vectors[place - 1])})." for place in places),
-            *proofs.squares(seen),
+            proofs.assembled(seen),
         ],
     )
+
+
+def _meanings(proofs: Proofs, made: Assembly) -> dict[Expr, Expr]:
+    """What the proof puts in: the sums over the past and their images by vectors, and the vectors."""
+    terms, memories = proofs.claims.terms or (), proofs.claims.memories
+    found = {term.vector: vector for term, vector in zip(terms, made.vectors, strict=True)}
+    for each in made.sums:
+        parts = (history_value(proofs, each, term) * term.vector for term in terms)
+        found[made.opening.history(proofs.place(each))] = Add(*parts)
+    for symbol, (name, place) in made.opening.mapped.items():
+        numbers = (history_value(proofs, memories[place - 1], term) for term in terms)
+        images = (made.opening.image(name, column) for column in range(1, len(terms) + 1))
+        found[symbol] = Add(*(number * image for number, image in zip(numbers, images, strict=True)))
+    return found
 
 
 def _expanded(proofs: Proofs, made: Assembly) -> Iterator[str]:

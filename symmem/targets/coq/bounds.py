@@ -90,7 +90,7 @@ def _correction(proofs: Proofs, printed: Expr | None, limit: Expr | None) -> Ite
                 *(["rewrite ?D2L_plus, ?D2L_times."] if settling else []),
             ],
             by_entry=True,
-            closing=proofs.squares([value, settled]),
+            closing=[proofs.assembled([value, settled])],
         )
     )
     if found and known:
@@ -111,7 +111,7 @@ def _by_terms(proofs: Proofs, printed: Expr, value: Expr, known: Sequence[Direct
             f"intros n i. {proofs.facts('n', 'i')} rewrite {_M}_closed.",
             *(each.step(proofs) for each in known),
             "rewrite ?D2L_plus, ?D2L_times.",
-            *proofs.squares([printed, value]),
+            proofs.assembled([printed, value]),
         ],
     )
 
@@ -143,7 +143,7 @@ def _bound(
     binder = f"(n : nat){' (i : entry)' if by_entry else ''}"
     claim = f"{subject(step)} - {proofs.atom(limit)}"
     facts = [f"intros. {proofs.facts('n', 'i' if by_entry else '')}", *steps]
-    ends = [*_waited(proofs, terms, start), *(closing or [proofs.closes])]
+    ends = [*_waited(proofs, terms, start), *(closing or [proofs.closes(value, limit)])]
     if not terms:
         claim = f"{subject(step)} = {proofs.real(limit)}"
         yield theorem(f"{name}{_LIMIT}", f"forall {binder}, {claim}", [*facts, *ends])
@@ -155,7 +155,7 @@ def _bound(
         f"forall (rho : R) {binder}, {slowest}\n  Rabs ({claim})\n  <= ({constant}) * rho ^ n",
         [
             *facts,
-            f"match goal with |- Rabs ?d <= _ => replace d with\n    ({difference}) end.",
+            f"match goal with |- Rabs ?difference <= _ => replace difference with\n    ({difference}) end.",
             f"- change (fades ({difference}) ({constant}) (rho ^ n)). fade.",
             "- " + "\n    ".join(ends),
         ],

@@ -6,20 +6,17 @@ in the statement of every theorem that needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sympy import (
     Abs,
     Add,
+    Dummy,
     Expr,
-    Max,
-    Min,
     Mul,
     Pow,
-    Rational,
     S,
     Symbol,
-    default_sort_key,
     factor,
     fraction,
     oo,
@@ -34,7 +31,8 @@ from symmem.algebra.ranges import Ranges, bounds
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
-from symmem.targets.coq.dialect import CoqPrinter, natural
+from symmem.targets.coq.dialect import CoqPrinter, told_apart
+from symmem.targets.coq.generators import generators_in, is_root
 from symmem.targets.coq.kernels import is_plain
 
 
@@ -46,6 +44,8 @@ class Condition:
     statement: str
     proof: str
     """Empty for a hypothesis."""
+    about: Expr
+    """The number of which it speaks."""
     by_step: bool = False
     by_entry: bool = False
 
@@ -58,6 +58,8 @@ class Condition:
 
     is_sign: bool = False
     """Whether it says that a number is positive: that is asked at one step, a denominator also at the next."""
+    is_decay: bool = False
+    """Whether it says that a number lies between -1 and 1; else, that it is not zero."""
 
     def used(self, step: str, entry: str) -> str | None:
         """The tactic that puts it into the context, at a step and an entry; None where there is none of these."""
@@ -88,28 +90,18 @@ def conditions(
     """Every decay fades; no base of a negative power is zero; under every root stands a positive number."""
     expressions, decays = tuple(expressions), tuple(dict.fromkeys(decays))
     found = [_decay(place, decay, ranges, printer) for place, decay in enumerate(decays, start=1)]
-    roots = dict.fromkeys(base for each in expressions for base in _roots(each))
+    roots = [each.base for each in generators_in(expressions) if is_root(each)]
     for place, base in enumerate(roots, start=1):
         found.append(_positive(f"root{place}", base, ranges, printer))
     below = dict.fromkeys(base for each in expressions for base in _denominators(each))
     for place, base in enumerate((base for base in below if not base.is_Rational), start=1):
         found.append(_apart(f"apart{place}", base, decays, ranges, printer))
+    found += _numerators(found, printer)
     formulas = (decay for decay in decays if not is_plain(decay))
     for place, decay in enumerate(formulas, start=1):
         # What is left of 1 - decay once its denominators have gone.
         found.append(_apart(f"gap{place}", factor(fraction(together(1 - decay))[0]), decays, ranges, printer))
     return tuple(found)
-
-
-def roots_in(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
-    """What stands under a root, each once."""
-    return tuple(dict.fromkeys(base for each in expressions for base in _roots(each)))
-
-
-def sizes_in(expressions: Iterable[Expr]) -> tuple[Expr, ...]:
-    """What stands between bars, each once."""
-    parts = (part for each in expressions for part in sorted(each.atoms(Abs, sign), key=default_sort_key))
-    return tuple(dict.fromkeys(part.args[0] for part in parts))
 
 
 def poles(method: Method, slope: Expr) -> tuple[Expr, ...]:
@@ -124,26 +116,21 @@ def poles(method: Method, slope: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def _roots(expression: Expr) -> Iterator[Expr]:
-    for part in preorder_traversal(expression):
-        if isinstance(part, Pow) and isinstance(part.exp, Rational) and part.exp.q == 2:
-            yield part.base
-
-
 def _denominators(expression: Expr) -> Iterator[Expr]:
     for part in preorder_traversal(expression):
         if isinstance(part, Pow) and part.exp.is_Integer and part.exp.is_negative:
             yield from Mul.make_args(part.base)
-        elif isinstance(part, Pow) and not part.exp.is_Rational and part.exp.as_coeff_Add()[0].is_negative:
+        elif isinstance(part, Pow) and not part.exp.is_Rational and told_apart(part.exp)[1] != 0:
             yield part.base
         elif isinstance(part, sign):
-            yield Abs(part.args[0])
+            yield Abs(part.args[0], evaluate=False)
             yield from (part.args[0],) if STEP in part.free_symbols else ()
 
 
 def _decay(place: int, decay: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:
     proved = decay.is_Rational or (isinstance(decay, Symbol) and bounds(decay, ranges).is_within_unit)
-    return Condition(f"fades{place}", f"-1 < {printer.source(decay)} < 1", "lra." if proved else "")
+    proof = "lra." if proved else ""
+    return Condition(f"fades{place}", f"-1 < {printer.source(decay)} < 1", proof, decay, is_decay=True)
 
 
 def _places(base: Expr, printer: CoqPrinter) -> dict[str, bool]:
@@ -152,19 +139,58 @@ def _places(base: Expr, printer: CoqPrinter) -> dict[str, bool]:
 
 
 def _positive(name: str, base: Expr, ranges: Ranges, printer: CoqPrinter) -> Condition:
-    proof = "intros; positive." if bounds(base, ranges).is_positive else ""
-    return Condition(name, f"0 < {printer.source(base)}", proof, **_places(base, printer), is_sign=True)
+    proof = "intros; positive." if _is_followed(base, ranges) else ""
+    return Condition(name, f"0 < {printer.source(base)}", proof, base, **_places(base, printer), is_sign=True)
 
 
 def _apart(name: str, base: Expr, decays: tuple[Expr, ...], ranges: Ranges, printer: CoqPrinter) -> Condition:
     places, statement = _places(base, printer), f"{printer.source(base)} <> 0"
     if places["by_step"] and not places["by_entry"]:
-        return Condition(name, statement, _bias(base, decays), **places)
+        return Condition(name, statement, _bias(base, decays), base, **places)
     interval = bounds(base, ranges)
-    if interval.is_positive:
-        return Condition(name, statement, "intros; apply not_eq_sym, Rlt_not_eq; positive.", **places)
+    if _is_followed(base, ranges):
+        return Condition(name, statement, "intros; apply not_eq_sym, Rlt_not_eq; positive.", base, **places)
     linear = not places["by_entry"] and all(_is_linear(term) for term in Add.make_args(base))
-    return Condition(name, statement, "lra." if interval.excludes_zero and linear else "", **places)
+    return Condition(name, statement, "lra." if interval.excludes_zero and linear else "", base, **places)
+
+
+def _numerators(found: Sequence[Condition], printer: CoqPrinter) -> list[Condition]:
+    """What is left of a denominator ``p/q``, which is not zero, once q has gone: no proof meets it otherwise."""
+    known: list[Condition] = []
+    facts = " ".join(f"{used}." for each in found if (used := each.used("n", "i")))
+    for each in found:
+        if each.is_sign or each.is_decay or not (each.by_entry and each.by_step):
+            continue
+        above, below = parts_of(each.about)
+        if below.is_Rational or above.is_Rational:
+            continue
+        proof = (
+            f"intros n i. {facts} intro Z. apply ({each.name} n i). transitivity (({printer.source(above)}) / "
+            f"({printer.source(below)})); [closes | rewrite Z; apply Rmult_0_l]."
+        )
+        name, places = f"above{len(known) + 1}", _places(above, printer)
+        known.append(Condition(name, f"{printer.source(above)} <> 0", proof, above, **places))
+    return known
+
+
+def parts_of(number: Expr) -> tuple[Expr, Expr]:
+    """Numerator and denominator, with powers of the step as they are written."""
+    kept: dict[Expr, Expr] = {}
+    back: dict[Expr, Expr] = {}
+    for power in number.atoms(Pow):
+        if not power.exp.is_number:
+            symbol, is_below = Dummy(), told_apart(power.exp)[0] == 0
+            kept[power], back[symbol] = (1 / symbol, 1 / power) if is_below else (symbol, power)
+    above, below = fraction(together(number.xreplace(kept)))
+    return above.xreplace(back), below.xreplace(back)
+
+
+def _is_followed(base: Expr, ranges: Ranges) -> bool:
+    """Whether it is positive by its ranges; powers of 3 below a fraction are not followed by the tactics."""
+    grows = (
+        part.base.is_Rational and abs(part.base) > 1 and STEP in part.free_symbols for part in base.atoms(Pow)
+    )
+    return bounds(base, ranges).is_positive and not any(grows)
 
 
 def _is_linear(term: Expr) -> bool:
@@ -173,16 +199,12 @@ def _is_linear(term: Expr) -> bool:
 
 
 def _bias(base: Expr, decays: tuple[Expr, ...]) -> str:
-    """The proof that ``1 - decay^(n + c)`` is not zero, c >= 1; empty for another base."""
-    for place, decay in enumerate(decays, start=1):
-        power = 1 - base
-        count, moving = power.exp.as_coeff_Add() if isinstance(power, Pow) else (S.Zero, S.Zero)
-        if isinstance(power, Pow) and power.base == decay and count >= 1 and _is_natural(moving):
-            lower, word = int(count) - 1, natural(moving)
-            successor = f"replace ({word} + {lower + 1})%nat with (S ({word} + {lower})) by lia"
-            return f"intros n. {successor}. exact (bias _ _ fades{place})."
-    return ""
-
-
-def _is_natural(moving: Expr) -> bool:
-    return moving == STEP or isinstance(moving, (Max, Min))
+    """The proof that ``1 - decay^m`` is not zero, m >= 1; empty for another base."""
+    power = 1 - base
+    if not isinstance(power, Pow) or power.base not in decays:
+        return ""
+    above, below = told_apart(power.exp)
+    if below != 0 or above.as_coeff_Add()[0] < 1:
+        return ""
+    fades = f"fades{decays.index(power.base) + 1}"
+    return f"intros n. apply not_eq_sym, Rlt_not_eq, bias_positive; [exact {fades} | lia]."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from sympy import Expr
+from sympy import Add, Expr
 
+from symmem.algebra.atoms import LR, PAST, STEP, contraction
 from symmem.algebra.directional import slope_in
 from symmem.targets.coq.claims import Memory
 from symmem.targets.coq.directions import directions, expanded
-from symmem.targets.coq.memories import history_number, summed_terms
+from symmem.targets.coq.memories import history_number, history_value, summed_terms
 from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
 
 _ALL = "forall (n : nat) (i : entry)"
@@ -18,6 +19,7 @@ _ALL = "forall (n : nat) (i : entry)"
 def update(proofs: Proofs, printed: Expr) -> list[Block]:
     """F by its definition, Phi of the momentum variables, and as the engine prints it; then term by term."""
     phi, terms = proofs.claims.method.phi, proofs.claims.terms
+    proofs.assert_formal(phi, printed, proofs.meanings([phi]))
     blocks = [
         defined(f"F (n : nat) (i : entry) : R := {proofs.real(phi)}"),
         theorem(
@@ -32,6 +34,9 @@ def update(proofs: Proofs, printed: Expr) -> list[Block]:
         ),
     ]
     if terms is not None:
+        proofs.assert_formal(
+            printed, Add(*(term.vector * term.scalar.xreplace({PAST: STEP}) for term in terms))
+        )
         seen = [printed, *(term.vector for term in terms)]
         blocks.append(
             lemma(
@@ -39,7 +44,7 @@ def update(proofs: Proofs, printed: Expr) -> list[Block]:
                 f"forall (s : nat) (i : entry),\n  F s i = {summed_terms(proofs, terms)}",
                 [
                     f"intros s i. {proofs.facts('s', 'i')} rewrite F_closed.",
-                    *proofs.squares(seen, "s"),
+                    proofs.assembled(seen, "s"),
                 ],
             )
         )
@@ -50,6 +55,7 @@ def correction(proofs: Proofs, printed: Expr) -> list[Block]:
     """``M = lr sum_l d_l Phi[Dg_l[S_l]]``, and as the engine prints it."""
     slopes = {held: slope_in(proofs.claims.method.phi, held.channel.symbol) for held in _remembering(proofs)}
     slopes = {held: slope for held, slope in slopes.items() if slope != 0 and held.slopes != (0, 0)}
+    _assert_follows(proofs, printed, slopes)
     parts = [f"{proofs.atom(slope)} * ({_moved(proofs, held)})" for held, slope in slopes.items()]
     split = directions(proofs, (printed,))
     lemmas, steps = [each.lemma(proofs) for each in split], [each.step(proofs) for each in split]
@@ -79,6 +85,18 @@ def correction(proofs: Proofs, printed: Expr) -> list[Block]:
             ],
         ),
     ]
+
+
+def _assert_follows(proofs: Proofs, printed: Expr, slopes: Mapping[Memory, Expr]) -> None:
+    """The algebra of the last step, with the Hessians of both sides term by term."""
+    parts = []
+    for held, slope in slopes.items():
+        along, beside = held.slopes
+        for term in proofs.claims.terms or ():
+            number = history_value(proofs, held, term)
+            parts.append(slope * number * (along * contraction(term.vector) + beside * term.vector))
+    opened = {each.product: each.opened for each in directions(proofs, (printed,))}
+    proofs.assert_formal(LR * Add(*parts), printed.xreplace(opened), proofs.meanings(slopes.values()))
 
 
 def _remembering(proofs: Proofs) -> Iterator[Memory]:

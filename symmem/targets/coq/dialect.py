@@ -23,11 +23,12 @@ _KEYWORDS = (
 )
 _LIBRARY = (
     "R nat I O S Rabs sqrt INR exp ln cos sin tanh sinh cosh atan Nat total moved past tail now late rate fades "
-    "grad theta lr D2L entry n s k j i rho u v c known earlier m F M Method Trees Potentials everything conj after PI"
+    "grad theta lr D2L entry n s k j i rho u v c known earlier difference m F M Method Trees Potentials everything "
+    "conj after PI"
 )
 _STEMS = (
     "weight", "gain", "history", "past", "tail", "direction", "apart", "root", "fades", "range", "sum", "frozen",
-    "square", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias", "gap", "kernel", "power_",
+    "square", "above", "total", "radical", "size_", "pow_", "F_", "M_", "D2L_", "bias", "gap", "kernel", "power_",
     "vector", "number", "head", "map", "later",
 )  # fmt: skip
 """How the names begin that the statements and the proofs of a method say."""
@@ -41,8 +42,9 @@ DIALECT = Dialect(_FUNCTIONS, "/ sqrt ({})")
 
 def has_word(formula: Expr) -> bool:
     """Whether its outermost function, where it is one, has a spelling for numbers; of roots, the square root has."""
-    if isinstance(formula, Pow) and formula.exp.is_Rational:
-        return bool(formula.exp.q <= 2)
+    if isinstance(formula, Pow):
+        known = formula.exp.free_symbols <= {STEP, PAST}
+        return known and bool(not formula.exp.is_Rational or formula.exp.q <= 2)
     return not isinstance(formula, Function) or formula.func.__name__ in (*_FUNCTIONS, "sign", "Min", "Max")
 
 
@@ -51,13 +53,13 @@ _LONGEST = 30
 
 
 class Unspelled(Exception):  # noqa: N818  # caught beside the theorem that it concerns
-    """An expression that the file cannot state."""
+    """What the file cannot state, or cannot prove: the reason as a sentence."""
 
     @classmethod
     def of(cls, expression: Expr) -> Unspelled:
         """Named by its text, or by its function where that is long."""
         text = str(expression)
-        return cls(text if len(text) <= _LONGEST else expression.func.__name__)
+        return cls(f"there is no word for {text if len(text) <= _LONGEST else expression.func.__name__} here")
 
 
 class CoqPrinter(SourcePrinter):
@@ -89,13 +91,14 @@ class CoqPrinter(SourcePrinter):
         return self._step_power(base, exponent)
 
     def _step_power(self, base: Expr, exponent: Expr) -> str:
-        """``base ^ (2 n + 1)``; an exponent that may be negative at the first steps is a quotient."""
-        constant, moving = exponent.as_coeff_Add()
-        if not (constant.is_Integer and base.free_symbols.isdisjoint({STEP, PAST})):
-            raise Unspelled(str(base**exponent))
-        if constant < 0:
-            return f"({self.bound(base, ATOM)} ^ {natural(moving)} / {self.bound(base ** (-constant), ATOM)})"
-        return f"{self.bound(base, ATOM)} ^ {natural(exponent)}"
+        """``base ^ (2 n + 1)``; an exponent that may be negative, but for n - s, is a quotient."""
+        if not base.free_symbols.isdisjoint({STEP, PAST}):
+            raise Unspelled.of(base**exponent)
+        above, below = told_apart(exponent)
+        if below == 0:
+            return f"{self.bound(base, ATOM)} ^ {natural(above)}"
+        upper = "1" if above == 0 else f"{self.bound(base, ATOM)} ^ {natural(above)}"
+        return f"({upper} / {self.bound(base, ATOM)} ^ {natural(below)})"
 
     def vector(self, vector: Expr) -> str:
         """A vector as the function of its entries."""
@@ -105,7 +108,7 @@ class CoqPrinter(SourcePrinter):
     def _print_Sum(self, expression: Sum) -> str:
         (index, lower, upper), *others = expression.limits
         if others or index != PAST or lower != 0 or upper != STEP - 1:
-            raise Unspelled(str(expression))
+            raise Unspelled.of(expression)
         return f"total (fun s => {self.source(expression.function)}) n"
 
     def _print_Min(self, expression: Expr) -> str:
@@ -131,6 +134,18 @@ class CoqPrinter(SourcePrinter):
         raise Unspelled.of(expr)
 
 
+def told_apart(exponent: Expr) -> tuple[Expr, Expr]:
+    """``(p, q)``, two natural numbers with the difference ``exponent``; n - s is one, for s <= n."""
+    terms = Add.make_args(exponent)
+    if {-STEP, PAST} <= set(terms):
+        below, above = told_apart(-exponent)
+        return above, below
+    ago = STEP - PAST if {STEP, -PAST} <= set(terms) else S.Zero
+    rest = [term for term in terms if ago == 0 or term not in (STEP, -PAST)]
+    above = [term for term in rest if not term.as_coeff_Mul()[0].is_negative]
+    return ago + Add(*above), Add(*(-term for term in rest if term not in above))
+
+
 def natural(exponent: Expr) -> str:
     """A natural number of n and s in parentheses; what is taken away stands last, s <= n."""
     if exponent.func.__name__ in ("Min", "Max"):
@@ -147,7 +162,7 @@ def natural(exponent: Expr) -> str:
         count, symbol = term.as_coeff_Mul()
         picks = symbol.func.__name__ in ("Min", "Max")
         if not count.is_Integer or not (picks or symbol in (S.One, STEP, PAST)):
-            raise Unspelled(str(exponent))
+            raise Unspelled.of(exponent)
         word = natural(symbol) if picks else str(symbol)
         size = (
             str(abs(int(count)))
@@ -162,7 +177,7 @@ def natural(exponent: Expr) -> str:
 
 def _named(symbol: Symbol, names: Mapping[Symbol, str]) -> str:
     if symbol not in names:
-        raise Unspelled(str(symbol))
+        raise Unspelled.of(symbol)
     return names[symbol]
 
 

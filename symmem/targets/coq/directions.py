@@ -39,7 +39,7 @@ class Direction:
         return lemma(
             self.name,
             f"forall (n : nat) (i : entry),\n  {proofs.real(self.vector)} = {combined(proofs, self._values(proofs))}",
-            [f"intros n i. {proofs.facts('n', 'i')}", *proofs.squares([self.vector, *self.terms])],
+            [f"intros n i. {proofs.facts('n', 'i')}", proofs.assembled([self.vector, *self.terms])],
         )
 
     def step(self, proofs: Proofs) -> str:

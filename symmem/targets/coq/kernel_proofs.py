@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sympy import Expr
+
 from symmem.algebra.atoms import PAST, STEP
 from symmem.method.composition import Composition
 from symmem.method.delay import Delay
@@ -75,12 +77,15 @@ def _defined(proofs: Proofs, kernel: Kernel) -> Iterator[Block]:
         yield defined(
             f"kernel{place} (n k : nat) : R := {proofs.atom(kernel.scale(STEP))} * {shape(proofs, kernel)}"
         )
-    gain = proofs.claims.method.numbers.tidy(kernel.gain(STEP))
     yield theorem(
         f"kernel{place}_gain",
-        f"forall n : nat, total (kernel{place} n) (S n) = {proofs.real(gain)}",
+        f"forall n : nat, total (kernel{place} n) (S n) = {proofs.real(_gain(proofs, kernel))}",
         _gain_proof(proofs, kernel),
     )
+
+
+def _gain(proofs: Proofs, kernel: Kernel) -> Expr:
+    return proofs.claims.method.numbers.tidy(kernel.gain(STEP))
 
 
 def _after(proofs: Proofs, kernel: Composition) -> str:
@@ -95,7 +100,8 @@ def gain_steps(proofs: Proofs, kernel: Kernel) -> str:
 
 
 def _gain_proof(proofs: Proofs, kernel: Kernel) -> list[str]:
-    name, close = f"kernel{row(proofs, kernel)}", f"counted. {proofs.closes}"
+    ends = proofs.closes(_gain(proofs, kernel), *kernel.expressions)
+    name, close = f"kernel{row(proofs, kernel)}", f"counted. {ends}"
     if not isinstance(kernel, Composition):
         inner = gain_steps(proofs, kernel.shape)
         return [f"intros n. {proofs.facts()}", f"unfold {name}. rewrite total_times. {inner} {close}"]
@@ -104,7 +110,7 @@ def _gain_proof(proofs: Proofs, kernel: Kernel) -> list[str]:
         return [
             f"intros n. {proofs.facts()}",
             f"unfold {name}. rewrite total_after_late. cbv beta. {inner}",
-            f"destruct n as [|n]; counted; {proofs.closes}",
+            f"destruct n as [|n]; counted; {ends}",
         ]
     return [
         "induction n as [|n known].",
@@ -129,7 +135,8 @@ def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
 
 
 def _past_proof(proofs: Proofs, kernel: Kernel, term: Term, column: int) -> list[str]:
-    close = proofs.closes
+    used = proofs.claims.past(kernel, term), term.scalar, *kernel.expressions
+    close = proofs.closes(*used)
     if isinstance(kernel, Geometric) and not has_name(kernel):
         return [
             "induction n as [|n known].",
@@ -139,7 +146,7 @@ def _past_proof(proofs: Proofs, kernel: Kernel, term: Term, column: int) -> list
     if isinstance(kernel, Delay) and not has_name(kernel):
         if PAST not in term.scalar.free_symbols:
             return [f"intros n. {proofs.facts()}", f"rewrite past_late, moved_constant. {close}"]
-        return [f"intros n. {proofs.facts()}", "rewrite past_late.", *_one_step(proofs)]
+        return [f"intros n. {proofs.facts()}", "rewrite past_late.", *_one_step(close)]
     name = f"kernel{row(proofs, kernel)}"
     if not isinstance(kernel, Composition):
         known = f"past{row(proofs, kernel.shape)}_{column}"
@@ -149,7 +156,7 @@ def _past_proof(proofs: Proofs, kernel: Kernel, term: Term, column: int) -> list
         return [
             f"intros n. {proofs.facts()}",
             f"unfold {name}. rewrite past_after_late. cbv beta. rewrite {inner}. {gain_steps(proofs, kernel.inner)}",
-            *_one_step(proofs),
+            *_one_step(close),
         ]
     return [
         "induction n as [|n known].",
@@ -172,8 +179,6 @@ def _inner_past(proofs: Proofs, inner: Kernel, column: int) -> str:
     return f"past{row(proofs, inner)}_{column}"
 
 
-def _one_step(proofs: Proofs) -> list[str]:
+def _one_step(close: str) -> list[str]:
     """A delay of one step: there is no past at first, then the step before."""
-    return [
-        f"destruct n as [|n]; counted; [change (moved _ 0 0) with 0 | rewrite moved_once]; {proofs.closes}"
-    ]
+    return [f"destruct n as [|n]; counted; [change (moved _ 0 0) with 0 | rewrite moved_once]; {close}"]

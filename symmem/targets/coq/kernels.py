@@ -12,12 +12,15 @@ from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.instant import Instant
 from symmem.method.kernel import Kernel
+from symmem.targets.coq.generators import generators_in, is_root
 
 
 def is_known(kernel: Kernel) -> bool:
     """Whether the file has words for it and proofs of its sums."""
     if isinstance(kernel, Composition):
         outer = kernel.outer
+        if any(is_root(each) and STEP in each.free_symbols for each in generators_in(kernel.expressions)):
+            return False
         if isinstance(outer, Geometric):
             return is_known(outer) and (_is_one_step(kernel.inner) or _is_known_inside(kernel.inner))
         return _is_one_step(outer) and _is_known_inside(kernel.inner)
@@ -43,8 +46,8 @@ def _is_one_step(kernel: Kernel) -> bool:
 
 
 def is_plain(decay: Expr) -> bool:
-    """Whether its powers are written as they stand: those of a formula are taken apart."""
-    return isinstance(decay, (Symbol, Rational))
+    """Whether its powers are written as they stand: those of a formula, and of 1/3, are taken apart."""
+    return isinstance(decay, Symbol) or (isinstance(decay, Rational) and abs(decay.p) != 1)
 
 
 def shapes_of(parts: Iterable[Kernel]) -> tuple[Kernel, ...]:

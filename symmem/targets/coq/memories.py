@@ -20,6 +20,7 @@ _APART = "rewrite ?total_plus, ?total_times, ?total_geometric, ?total_now, ?tota
 def memory(proofs: Proofs, held: Memory) -> list[Block]:
     """The weights, the gain as their sum, and its closed form."""
     place = proofs.place(held)
+    close = proofs.closes(held.gain, *(part.scale(STEP) for part in held.parts))
     weights = " + ".join(f"{proofs.atom(part.scale(STEP))} * {shape(proofs, part)}" for part in held.parts)
     return [
         defined(f"weight{place} (n k : nat) : R := {weights}"),
@@ -29,7 +30,7 @@ def memory(proofs: Proofs, held: Memory) -> list[Block]:
             f"forall n : nat, gain{place} n = {proofs.real(held.gain)}",
             [
                 f"intros n. {proofs.facts()}",
-                f"unfold gain{place}, weight{place}. {_APART} {_gains(proofs, held)}{proofs.closes}",
+                f"unfold gain{place}, weight{place}. {_APART} {_gains(proofs, held)}{close}",
             ],
         ),
     ]
@@ -57,7 +58,7 @@ def tails(proofs: Proofs) -> list[Block]:
                 f"intros n s earlier. {proofs.facts()}",
                 f"unfold tail. rewrite (total_ext _ (fun j => {proofs.atom(each.decay)} ^ (n - s) * "
                 f"{proofs.atom(each.decay)} ^ j)) by (intros; apply pow_add).",
-                f"rewrite total_times, total_geometric by lra. {proofs.closes}",
+                f"rewrite total_times, total_geometric by lra. {proofs.closes()}",
             ],
         )
         for place, each in enumerate(shapes(proofs), start=1)

@@ -105,4 +105,4 @@ Ltac counted := cbn [Nat.min Nat.max Nat.sub]; rewrite ?Nat.sub_0_r, ?Nat.add_0_
 Lemma power_opposite : forall x n, (- x) ^ n = (-1) ^ n * x ^ n.
 Proof. intros x n. rewrite <- Rpow_mult_distr. f_equal. ring. Qed.
 
-Ltac parted := unfold Rdiv; rewrite ?Rpow_mult_distr, ?power_opposite, ?pow_inv.
+Ltac parted := unfold Rdiv; repeat (cbn [pow]; rewrite ?Rpow_mult_distr, ?power_opposite, ?pow_inv, ?pow1).

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sympy import Expr, Mul, Symbol
+from sympy import Expr, Mul, Pow, Symbol, floor
 from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import STEP, Kind, contraction, is_contraction, kind
@@ -37,11 +37,16 @@ class Opening:
     def opened(self, formula: Expr, sums: Mapping[Symbol, int]) -> Expr:
         """A formula in which the ``sums`` over the past stand, each with its number."""
         if formula in sums:
-            return self._symbol(f"history{sums[formula]} n i")
+            return self.history(sums[formula])
         if not formula.args or formula in self.heads:
             return self.heads.get(formula, formula)
         if formula in self.images:
             return self.images[formula]
+        if isinstance(formula, Pow) and _is_closed(formula) and formula.exp != _fraction(formula.exp):
+            # One generator for a root and its quotients by what stands under it.
+            rest = _fraction(formula.exp)
+            whole = Pow(self.opened(formula.base, sums), formula.exp - rest)
+            return whole * self.opened(Pow(formula.base, rest), sums)
         if _is_closed(formula):
             seen = formula.free_symbols & set(sums)
             return self._mapped(formula, sums) if seen else self._head(formula)
@@ -56,13 +61,13 @@ class Opening:
                 # A number of the vector may stand in front, of a value that is itself a number too: c dot(u, v).
                 heads = [factor for factor in Mul.make_args(image) if factor.func == template.func]
                 if len(heads) == 1:
-                    known = self._symbol(f"{name} vector{place} i")
+                    known = self.image(name, place)
                     self.images.setdefault(heads[0], known / self.opened(image / heads[0], {}))
 
     def _mapped(self, formula: Expr, sums: Mapping[Symbol, int]) -> Expr:
         first, *others = formula.free_symbols & set(sums)
         if others or STEP in formula.free_symbols:
-            raise Unspelled(str(formula))
+            raise Unspelled.of(formula)
         template = formula.xreplace({first: self.direction})
         name = self.maps.setdefault(template, f"map{len(self.maps)}")
         symbol = self._symbol(f"{name} (fun i => history{sums[first]} n i) i")
@@ -72,13 +77,21 @@ class Opening:
     def _head(self, formula: Expr) -> Symbol:
         """A Hessian that is no image of a known vector has no place in the proof."""
         if STEP in formula.free_symbols or any(map(is_contraction, formula.atoms(AppliedUndef))):
-            raise Unspelled(str(formula))
+            raise Unspelled.of(formula)
         place = len(self.heads) + 1
         if kind(formula) is Kind.SCALAR:
             self.heads[formula] = self._symbol(f"number{place}")
         else:
             self.heads[formula] = self.vector(f"head{place}")
         return self.heads[formula]
+
+    def history(self, place: int) -> Symbol:
+        """The entry of a sum over the past."""
+        return self._symbol(f"history{place} n i")
+
+    def image(self, name: str, place: int) -> Symbol:
+        """The entry of the image of a vector under a map."""
+        return self._symbol(f"{name} vector{place} i")
 
     def vector(self, name: str) -> Symbol:
         """The entry of a vector of the file."""
@@ -91,6 +104,12 @@ class Opening:
         symbol = Symbol(f"the Coq term {text}")
         self.names[symbol] = text
         return symbol
+
+
+def _fraction(exponent: Expr) -> Expr:
+    """The exponent without its whole part: 2/3 of -4/3, p of p - 1."""
+    constant, moving = exponent.as_coeff_Add()
+    return moving + constant - floor(constant)
 
 
 def _is_closed(formula: Expr) -> bool:

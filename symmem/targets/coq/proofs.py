@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from sympy import Abs, Expr, Pow, S
+from sympy import Expr, Pow, S
 
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.records import record
 from symmem.targets.coq.claims import Claims, Memory
-from symmem.targets.coq.conditions import Condition, roots_in, sizes_in
+from symmem.targets.coq.conditions import Condition, parts_of
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
+from symmem.targets.coq.formal import is_formal
+from symmem.targets.coq.generators import generators_in, is_root, is_size
 from symmem.targets.coq.kernels import is_plain
 from symmem.targets.printing import ATOM, PRODUCT
 
-MOST_SQUARES = 3
-"""So many roots and sizes a proof can know by their squares: tactics.v has a tactic for each count."""
+MOST_SQUARES = 6
+"""So many roots and sizes a proof can know by their squares."""
 
 
 class Proofs:
@@ -51,10 +53,9 @@ class Proofs:
         """The name of the fact that a decay lies between -1 and 1."""
         return next(each.name for each in self.conditions if each.statement == f"-1 < {self.real(decay)} < 1")
 
-    @property
-    def closes(self) -> str:
+    def closes(self, *expressions: Expr) -> str:
         """The last step of a proof of numbers; powers of a decay that is a formula are taken apart first."""
-        return f"{self._parted}closes."
+        return self.assembled(expressions) if generators_in(expressions) else f"{self._parted}closes."
 
     @property
     def _parted(self) -> str:
@@ -62,34 +63,75 @@ class Proofs:
         return "" if all(map(is_plain, decays)) else "parted; "
 
     def frozen(self, forms: Iterable[Expr]) -> list[str]:
-        """Every root and every size on the frozen point, in the form in which the engine writes it."""
-        forms, lines = tuple(forms), []
-        for place, (base, value) in enumerate(self._frozen_roots(forms).items(), start=1):
-            lines.append(f"assert (frozen{place} : sqrt ({self.real(base)}) = {self.real(value)}).")
-            lines.append(f"{{ {self._unfolded()} frozen_root. }}")
-        for place, (inner, value) in enumerate(self._frozen_sizes(forms).items(), start=1):
-            lines.append(f"assert (size_{place} : Rabs ({self.real(inner)}) = {self.real(value)}).")
-            lines.append(f"{{ {self._unfolded()} frozen_size. }}")
+        """Every root, size and function on the frozen point, in the form in which the engine writes it."""
+        lines: list[str] = []
+        known = ""
+        for place, (each, value) in reversed(list(enumerate(self._frozen(forms).items(), start=1))):
+            lines.append(f"assert (frozen{place} : {self.real(each)} = {self.real(value)}).")
+            lines.append(f"{{{known} {self._unfolded()} {self._frozen_proof(each, value)} }}")
+            known = f" rewrite ?frozen{place}.{known}"
         return lines
+
+    def _frozen_proof(self, each: Expr, value: Expr) -> str:
+        """Arguments that are equal, or numbers of one sign with equal squares."""
+        inside = each.base if is_root(each) else each.args[0]
+        self._assert_follows(each, value)
+        seen = [value, *map(self._put_in, generators_in([inside])), *self._gains]
+        close = self.assembled(seen).removesuffix(".")
+        ways = ["reflexivity", f"f_equal; {close}"]
+        if is_size(each):
+            ways += [
+                f"rewrite <- Rabs_Ropp; f_equal; {close}",
+                f"frozen_size; [nonneg | {close}]",
+                "frozen_factors",
+            ]
+        elif is_root(each):
+            ways += [f"frozen_root; [nonneg | {close}]"]
+        return "first [ " + "\n    | ".join(ways) + " ]."
+
+    def _assert_follows(self, each: Expr, value: Expr) -> None:
+        """Both ways of the proof: equal arguments, or equal squares."""
+        inside = each.base if is_root(each) else each.args[0]
+        known = self.meanings(generators_in([inside]))
+        ways = []
+        if value.func == each.func and (not is_root(value) or value.exp == S.Half):
+            now = value.base if is_root(value) else value.args[0]
+            ways += [(inside, now), (inside, -now)] if is_size(each) else [(inside, now)]
+        if is_root(each) or is_size(each):
+            ways.append((inside ** (2 if is_size(each) else 1), value**2))
+        if not any(is_formal(left, right, known) for left, right in ways):
+            raise Unspelled(f"no algebra of squares gives {each.func.__name__} on the frozen point")
+
+    def meanings(self, forms: Iterable[Expr]) -> dict[Expr, Expr]:
+        """What a proof puts in on the frozen point: gains, and roots, sizes and functions as the engine writes them."""
+        point = {held.channel.symbol: held.gain * held.channel.g for held in self.claims.memories}
+        return point | {each: value for each, value in self._frozen(forms).items() if value != each}
+
+    def assert_formal(self, left: Expr, right: Expr, meanings: Mapping[Expr, Expr] | None = None) -> None:
+        """Raises where the last step of a proof could not show it."""
+        if not is_formal(left, right, meanings):
+            raise Unspelled("its last step is no algebra of powers, roots by their squares, and sizes")
+
+    def _put_in(self, expression: Expr) -> Expr:
+        method = self.claims.method
+        return at_frozen_point(expression, method, gains(method))
 
     def put_in(self, forms: Iterable[Expr], printed: Iterable[Expr]) -> list[str]:
         """The gains and the roots put in, and the last step of a proof."""
         forms = tuple(forms)
-        roots, sizes = self._frozen_roots(forms), self._frozen_sizes(forms)
-        rewrites = [f"rewrite ?frozen{place}." for place in range(1, len(roots) + 1)]
-        rewrites += [f"rewrite ?size_{place}." for place in range(1, len(sizes) + 1)]
-        return [*rewrites, self._unfolded(), *self.squares([*roots.values(), *sizes.values(), *printed])]
+        values = self._frozen(forms)
+        rewrites = [f"rewrite ?frozen{place}." for place in range(1, len(values) + 1)]
+        return [*rewrites, self._unfolded(), self.assembled([*values.values(), *printed, *self._gains])]
 
-    def _frozen_roots(self, forms: Iterable[Expr]) -> dict[Expr, Expr]:
-        method = self.claims.method
-        return {base: at_frozen_point(Pow(base, S.Half), method, gains(method)) for base in roots_in(forms)}
+    @property
+    def _gains(self) -> tuple[Expr, ...]:
+        return tuple(each.gain for each in self.claims.memories)
 
-    def _frozen_sizes(self, forms: Iterable[Expr]) -> dict[Expr, Expr]:
-        """Of what the momentum variables stand in; the size of a gradient is the same on the frozen point."""
-        method = self.claims.method
-        symbols = {channel.symbol for channel in method.channels}
-        inner = (each for each in sizes_in(forms) if each.free_symbols & symbols)
-        return {each: at_frozen_point(Abs(each), method, gains(method)) for each in inner}
+    def _frozen(self, forms: Iterable[Expr]) -> dict[Expr, Expr]:
+        """Of what the momentum variables stand in, outer ones first; the others are the same on the frozen point."""
+        symbols = {channel.symbol for channel in self.claims.method.channels}
+        found = (each for each in generators_in(forms) if is_root(each) or each.free_symbols & symbols)
+        return {each: self._put_in(each) for each in found}
 
     def _unfolded(self) -> str:
         memories = self.claims.memories
@@ -97,34 +139,58 @@ class Proofs:
         closed = ", ".join(f"?gain{self.place(each)}_closed" for each in memories)
         return f"unfold {names}. rewrite {closed}."
 
-    def squares(self, expressions: Iterable[Expr], step: str = "n") -> list[str]:
-        """The last step of a proof: roots and sizes become generators with known squares."""
-        expressions = tuple(expressions)
-        lines: list[str] = []
-        names: list[str] = []
-        for base in roots_in(expressions):
-            names.append(f"square{len(names) + 1}")
-            where = self._root(base, step)
-            lines.append(
-                f"pose proof (root_squared _ ({where})) as {names[-1]}. pose proof (root_apart _ ({where}))."
-            )
-            lines.append(
-                f"set (radical{len(names)} := sqrt ({self.real(base)})) in *; clearbody radical{len(names)}."
-            )
-        for inner in sizes_in(expressions):
-            if inner.free_symbols.isdisjoint(self._printer.entries):
-                lines.append(f"try rewrite (Rabs_pos_eq ({self.real(inner)})) by nonneg.")
-            names.append(f"square{len(names) + 1}")
-            lines.append(f"pose proof (size_squared ({self.real(inner)})) as {names[-1]}.")
-            lines.append(
-                f"set (radical{len(names)} := Rabs ({self.real(inner)})) in *; clearbody radical{len(names)}."
-            )
-        if len(names) > MOST_SQUARES:
-            raise Unspelled("a proof with so many roots")
-        return [*lines, f"{self._parted}{' '.join([f'assembled{len(names)}', *names])}."]
+    def assembled(self, expressions: Iterable[Expr], step: str = "n") -> str:
+        """The last step of a proof: roots, sizes and functions become generators, the first two with known squares."""
+        found = generators_in(expressions)
+        steps = ["forgotten"] if found else []
+        squares: list[str] = []
+        for place, each in enumerate(found, start=1):
+            if is_root(each):
+                steps += self._root_steps(each.base, place, step)
+            elif is_size(each):
+                steps += self._size_steps(each.args[0], place)
+            steps.append(f"set (radical{place} := {self.real(each)}) in *; clearbody radical{place}")
+            if is_root(each) or is_size(each):
+                squares.append(f"square{place}")
+            if is_root(each):
+                steps += self._whole(each.base, place)
+        if len(squares) > MOST_SQUARES:
+            raise Unspelled("its proof would have to follow so many roots and sizes")
+        known = "".join(f"powers_in {square}; " for square in squares)
+        last = (
+            f"{known}powers; apart_in; field [{' '.join(squares)}]; unlike_zero"
+            if squares
+            else "apart_in; closes"
+        )
+        return ";\n    ".join([*steps, f"{self._parted}{last}."])
+
+    def _root_steps(self, base: Expr, place: int, step: str) -> list[str]:
+        where = self._root(base, step)
+        return [
+            f"pose proof (root_squared _ ({where})) as square{place}",
+            f"pose proof (root_apart _ ({where})) as unlike{place}",
+        ]
+
+    def _size_steps(self, inner: Expr, place: int) -> list[str]:
+        text = self.real(inner)
+        constant = inner.free_symbols.isdisjoint(self._printer.entries)
+        return [
+            *([f"try rewrite (Rabs_pos_eq ({text})) by nonneg"] if constant else []),
+            f"pose proof (size_squared ({text})) as square{place}",
+            f"try pose proof (Rabs_no_R0 ({text}) ltac:(powers; unlike_zero)) as unlike{place}",
+        ]
+
+    def _whole(self, base: Expr, place: int) -> list[str]:
+        """The square of a root without denominators: ``sqrt(p/q) = r/q`` with ``r^2 = p q``."""
+        above, below = parts_of(base)
+        if below == 1:
+            return []
+        return [f"whole radical{place} square{place} unlike{place} ({self.real(above)}) ({self.real(below)})"]
 
     def _root(self, base: Expr, step: str) -> str:
-        found = next(each for each in self.conditions if each.statement == f"0 < {self.real(base)}")
+        found = next((each for each in self.conditions if each.statement == f"0 < {self.real(base)}"), None)
+        if found is None or (found.by_step and not step):
+            raise Unspelled.of(Pow(base, S.Half))
         return " ".join([found.name, *[step] * found.by_step, *["i"] * found.by_entry])
 
 

@@ -12,19 +12,22 @@ from symmem.algebra.directional import slope_in
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import at_frozen_point, gains
+from symmem.method.composition import Composition
 from symmem.method.method import Method
 from symmem.records import record
 from symmem.targets.coq import assembled
 from symmem.targets.coq.assembly import assembly, no_assembly
 from symmem.targets.coq.bounds import BOUND_OF_M, bounds
 from symmem.targets.coq.claims import Claims, claims_of, is_known
-from symmem.targets.coq.conditions import Condition, conditions, poles, roots_in
+from symmem.targets.coq.conditions import Condition, conditions, poles
 from symmem.targets.coq.correction import correction, update
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
 from symmem.targets.coq.extent import Extent
+from symmem.targets.coq.generators import generators_in, is_root
 from symmem.targets.coq.kernel_proofs import named, sums
 from symmem.targets.coq.memories import frozen_value, history, memory, tails
 from symmem.targets.coq.proofs import Block, Proofs
+from symmem.targets.coq.witness import is_met
 
 
 @record(frozen=True)
@@ -66,33 +69,30 @@ def sheet(derivation: Derivation, names: dict[Symbol, str]) -> Sheet:
         try:
             return _with_correction(claims, derivation, printer)
         except Unspelled as unspelled:
-            why = f"there is no word for {unspelled} here"
+            why = str(unspelled)
     open_ = no_assembly(derivation)
     if open_ is None:
         try:
             return _by_sums(derivation, names, why)
         except Unspelled as unspelled:
-            open_ = f"there is no word for {unspelled} here"
+            open_ = str(unspelled)
     lost = [f"M at step n: {open_}"]
     why = _no_update(claims, derivation)
     if why is None:
         try:
             return replace(_with_update(claims, derivation, printer), missing=tuple(lost))
         except Unspelled as unspelled:
-            why = f"there is no word for {unspelled} here"
+            why = str(unspelled)
     lost.append(f"F on a constant history: {why}")
-    return replace(_memories_alone(claims, printer), missing=tuple(lost))
+    try:
+        return replace(_memories_alone(claims, printer), missing=tuple(lost))
+    except Unspelled as unspelled:
+        return Sheet((), (), (), Extent.NOTHING, (*lost, f"the gains: {unspelled}"))
 
 
 def _with_correction(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
     printed, change = _present(derivation.F), _present(derivation.M)
-    found = conditions(
-        [*_expressions(claims), printed, change, *claims.pasts],
-        _decays(claims),
-        claims.method.ranges,
-        printer,
-    )
-    proofs = Proofs(claims, printer, found)
+    proofs = _proofs(claims, printer, [*_expressions(claims), printed, change, *claims.pasts])
     blocks = [
         *_memories(proofs),
         *(frozen_value(proofs, each) for each in claims.memories),
@@ -116,7 +116,7 @@ def _by_sums(derivation: Derivation, names: dict[Symbol, str], why: str) -> Shee
     claims = replace(claims, memories=tuple(spelled))
     formulas = [each for each in (made.assembled, made.printed, *made.vectors) if each is not None]
     used = [*(each.gain for each in claims.memories), *_scales(claims), *claims.pasts, *formulas]
-    proofs = Proofs(claims, printer, conditions(used, _decays(claims), claims.method.ranges, printer))
+    proofs = _proofs(claims, printer, used)
     blocks = [
         *_memories(proofs),
         *assembled.update(proofs, made),
@@ -138,8 +138,7 @@ def _by_sums(derivation: Derivation, names: dict[Symbol, str], why: str) -> Shee
 
 def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) -> Sheet:
     claims, printed = replace(claims, terms=None), _present(derivation.F)
-    found = conditions([*_expressions(claims), printed], _decays(claims), claims.method.ranges, printer)
-    proofs = Proofs(claims, printer, found)
+    proofs = _proofs(claims, printer, [*_expressions(claims), printed])
     blocks = [
         *_memories(proofs),
         *(frozen_value(proofs, each) for each in claims.memories),
@@ -153,12 +152,18 @@ def _with_update(claims: Claims, derivation: Derivation, printer: CoqPrinter) ->
 def _memories_alone(claims: Claims, printer: CoqPrinter) -> Sheet:
     known = tuple(each for each in claims.memories if is_known(each) and _is_spelled(each.gain, printer))
     claims = replace(claims, memories=known, terms=None)
-    found = conditions(
-        [*(each.gain for each in known), *_scales(claims)], _decays(claims), claims.method.ranges, printer
-    )
-    proofs = Proofs(claims, printer, found)
+    proofs = _proofs(claims, printer, [*(each.gain for each in known), *_scales(claims)])
     said, extent = ((_MEMORIES,), Extent.GAINS) if known else ((), Extent.NOTHING)
     return _stated(proofs, list(_memories(proofs)), bounds(proofs, None, None), said, extent)
+
+
+def _proofs(claims: Claims, printer: CoqPrinter, used: list[Expr]) -> Proofs:
+    """With the conditions of these expressions; nothing is stated under conditions that contradict each other."""
+    method = claims.method
+    found = conditions(used, _decays(claims), method.ranges, printer)
+    if not is_met(found, method.parameters):
+        raise Unspelled("what it divides by is zero at a step, for all values that were tried")
+    return Proofs(claims, printer, found)
 
 
 def _stated(
@@ -208,7 +213,8 @@ def _functions(formula: Expr) -> set[str]:
 def _divides_under_a_root(method: Method) -> bool:
     """Then its form on the frozen point is no product of plain roots, which the proofs could follow."""
     symbols = {channel.symbol for channel in method.channels}
-    parts = (part for base in roots_in([method.phi]) for part in preorder_traversal(base))
+    roots = filter(is_root, generators_in([method.phi]))
+    parts = (part for root in roots for part in preorder_traversal(root.base))
     return any(
         isinstance(part, Pow) and part.exp.is_negative and part.base.free_symbols & symbols for part in parts
     )
@@ -232,15 +238,20 @@ def _expressions(claims: Claims) -> Iterator[Expr]:
     yield from (each.gain for each in claims.memories)
     yield from _scales(claims)
     yield from poles(method, method.phi)
-    for each in claims.memories:
-        slope = slope_in(method.phi, each.channel.symbol)
+    slopes = {each: slope_in(method.phi, each.channel.symbol) for each in claims.memories}
+    for each in generators_in([method.phi, *slopes.values()]):
+        yield at_frozen_point(each, method, gains(method))
+    for each, slope in slopes.items():
         yield each.channel.g
+        yield from each.slopes
         yield at_frozen_point(slope, method, gains(method))
         yield from poles(method, slope)
 
 
 def _scales(claims: Claims) -> list[Expr]:
-    return [part.scale(STEP) for each in claims.memories for part in each.parts]
+    parts = [part for each in claims.memories for part in each.parts]
+    inner = (each for part in parts if isinstance(part, Composition) for each in part.expressions)
+    return [*(part.scale(STEP) for part in parts), *inner]
 
 
 def _decays(claims: Claims) -> list[Expr]:

@@ -8,12 +8,11 @@ Proof.
   rewrite P, Rabs_R1 in A. lra.
 Qed.
 
-Lemma bias_positive : forall b n, -1 < b < 1 -> 0 < 1 - b ^ (n + 1).
+Lemma bias_positive : forall b m, -1 < b < 1 -> (1 <= m)%nat -> 0 < 1 - b ^ m.
 Proof.
-  intros b n B. replace (n + 1)%nat with (S n) by lia.
-  assert (A : Rabs (b ^ (S n)) < 1).
+  intros b m B L. assert (A : Rabs (b ^ m) < 1).
   { rewrite <- RPow_abs. apply pow_lt_1_compat; [split; [apply Rabs_pos | apply Rabs_def1; lra] | lia]. }
-  pose proof (Rle_abs (b ^ (S n))). lra.
+  pose proof (Rle_abs (b ^ m)). lra.
 Qed.
 
 (** One root, by its square: [B] is the form in which the engine writes it. *)
@@ -28,6 +27,9 @@ Proof. intros q P. apply Rgt_not_eq, sqrt_lt_R0, P. Qed.
 
 Lemma size_squared : forall x, Rabs x ^ 2 = x ^ 2.
 Proof. intros x. apply pow2_abs. Qed.
+
+Lemma size_is : forall A B, 0 <= B -> B ^ 2 = A ^ 2 -> Rabs A = B.
+Proof. intros A B N E. rewrite <- (Rabs_pos_eq B N). apply Rsqr_eq_abs_0. rewrite !Rsqr_pow2. symmetry. exact E. Qed.
 
 Lemma INR_none : INR 0 = 0.
 Proof. reflexivity. Qed.
@@ -67,35 +69,57 @@ Ltac unlike_zero :=
 
 Ltac closes := cbv beta; powers; first [reflexivity | field; unlike_zero | ring].
 
+Lemma power_in : forall b m, 0 <= b < 1 -> 0 <= b ^ m <= 1.
+Proof.
+  intros b m B. split; [apply pow_le; lra|]. rewrite <- (pow1 m). apply pow_incr. lra.
+Qed.
+
+Lemma inverse_in : forall q m, 1 <= q -> 0 < / q ^ m <= 1.
+Proof.
+  intros q m Q. pose proof (pow_R1_Rle q m Q) as L. split; [apply Rinv_0_lt_compat; lra|].
+  rewrite <- Rinv_1. apply Rinv_le_contravar; lra.
+Qed.
+
+Ltac by_bias :=
+  match goal with
+  | |- context [?b ^ ?m] => solve [pose proof (bias_positive b m ltac:(lra) ltac:(lia)); lra]
+  | |- context [?b ^ ?m] => solve [pose proof (power_in b m ltac:(lra)); lra]
+  | |- context [?q ^ ?m] =>
+      solve [pose proof (inverse_in q m ltac:(lra)); unfold Rdiv; rewrite ?Rinv_mult; lra]
+  end.
+
 Ltac nonneg :=
   first
-    [ lra | assumption | apply pow2_ge_0 | apply Rabs_pos | apply sqrt_pos | left; apply bias_positive; lra
+    [ lra | by_bias | assumption | apply pow2_ge_0 | apply Rabs_pos | apply sqrt_pos | left; apply bias_positive; [lra | lia]
     | apply Rplus_le_le_0_compat; nonneg | apply pow_le; nonneg
     | left; apply Rinv_0_lt_compat; positive | unfold Rdiv; apply Rmult_le_pos; nonneg ]
 with positive :=
   first
-    [ lra | assumption | apply bias_positive; lra | apply Rplus_lt_le_0_compat; [positive | nonneg]
+    [ lra | by_bias | assumption | apply bias_positive; [lra | lia] | apply Rplus_lt_le_0_compat; [positive | nonneg]
     | apply Rplus_le_lt_0_compat; [nonneg | positive] | apply pow_lt; positive
     | apply sqrt_lt_R0; positive | apply Rinv_0_lt_compat; positive
     | unfold Rdiv; apply Rmult_lt_0_compat; positive | nra ].
 
-(** The same where roots and sizes are generators, known by their squares. *)
-Ltac assembled0 := closes.
-Ltac assembled1 D := powers_in D; powers; field [D]; unlike_zero.
-Ltac assembled2 D E := powers_in D; powers_in E; powers; field [D E]; unlike_zero.
-Ltac assembled3 D E F := powers_in D; powers_in E; powers_in F; powers; field [D E F]; unlike_zero.
+(** The same where roots and sizes are generators, known by their squares: what is not zero, in the same words. *)
+Ltac apart_in := repeat match goal with D : _ <> 0 |- _ => progress powers_in D end.
 
-(** A root on the frozen point in the form in which the engine writes it. *)
-Ltac frozen_root :=
-  first
-    [ reflexivity
-    | f_equal; closes
-    | apply root_is; [nonneg | rewrite ?Rpow_mult_distr, ?size_squared; closes]
-    | apply root_is; [nonneg | rewrite ?Rpow_mult_distr, ?size_squared, ?root_squared by positive; closes] ].
+Ltac forgotten := repeat match goal with E : _ = _ |- _ => clear E end.
 
-(** The same for a size. *)
-Ltac frozen_size :=
-  first
-    [ reflexivity
-    | f_equal; closes
-    | rewrite ?Rabs_mult; repeat match goal with |- context [Rabs ?x] => rewrite (Rabs_pos_eq x) by nonneg end; closes ].
+(** [r = sqrt (p / q)] by the root of [p q], which has no denominator. *)
+Ltac whole r square unlike p q :=
+  let scaled := fresh "scaled" in
+  let E := fresh in
+  let U := fresh in
+  remember (r * q) as scaled eqn:E;
+  assert (U : q <> 0) by (apart_in; powers; unlike_zero);
+  assert (r = scaled / q) by (rewrite E; field; first [exact U | apart_in; powers; unlike_zero]);
+  assert (scaled <> 0) by (rewrite E; apply Rmult_integral_contrapositive_currified; assumption);
+  assert (scaled ^ 2 = p * q) by (rewrite E, Rpow_mult_distr, square; powers; apart_in; field; unlike_zero);
+  clear E square unlike; subst r; match goal with S : scaled ^ 2 = _ |- _ => rename S into square end.
+
+(** A root and a size on the frozen point in the form in which the engine writes it: by its square. *)
+Ltac frozen_root := apply root_is; [| rewrite ?Rpow_mult_distr, ?size_squared, ?root_squared by positive].
+Ltac frozen_size := apply size_is; [| rewrite ?Rpow_mult_distr].
+Ltac frozen_factors :=
+  unfold Rdiv; rewrite ?Rabs_mult, ?Rabs_Ropp, ?Rabs_inv;
+  repeat match goal with |- context [Rabs ?x] => rewrite (Rabs_pos_eq x) by nonneg end; closes.

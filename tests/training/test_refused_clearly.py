@@ -113,3 +113,62 @@ def test_a_watched_loss_that_is_no_function() -> None:
     _, mine = optimizer()
     with pytest.raises(TypeError, match="loss = 3 is not a function"):
         mine.watch(torch.nn.Linear(2, 1), loss=3)  # type: ignore[arg-type]
+
+
+def _not_called() -> torch.Tensor:
+    raise AssertionError("the closure was called")
+
+
+LATER: list[tuple[str, Any, str]] = [
+    ("lr", -1.0, "lr = -1.0 is not a finite number from 0 on"),
+    ("lr", float("nan"), "lr = nan is not"),
+    ("lr", torch.tensor(-1.0), "is not a finite number from 0 on"),
+    ("lr", "0.1", "lr = '0.1' is not"),
+    ("lr", None, "lr = None is not"),
+    ("betas", (0.9, 2), "beta2 = 2.0 is outside"),
+    ("betas", (0.9,), "takes 2 betas"),
+    ("eps", float("nan"), "eps = nan is outside"),
+    ("history", "curved", "history = 'curved'"),
+    ("maximize", "no", "maximize = 'no'"),
+    ("strength", "x", "strength = 'x' is not"),
+    ("every", 0, "every = 0"),
+    ("target", {"beta2": 2}, "beta2 = 2 is outside"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), LATER)
+@pytest.mark.parametrize("kind", [WithMemory, Memoryless])
+def test_a_value_that_is_written_later(kind: Any, name: str, value: Any, words: str) -> None:
+    """It is refused before the closure is called; with a good value the optimizer goes on."""
+    if kind is Memoryless and name in ("strength", "every", "target"):
+        pytest.skip("WithMemory alone has it")
+    parameter = torch.nn.Parameter(POINT.clone())
+    mine = kind("adamw-torch", [parameter], lr=0.1)
+    (group,) = mine.param_groups
+    mine.step(lambda: parameter.pow(4).sum() + 1)
+    before, kept, n = parameter.detach().clone(), group[name], group["n"]
+    for _ in range(2):
+        group[name] = value
+        with pytest.raises(ValueError, match=words):
+            mine.step(_not_called)
+        assert torch.equal(parameter, before)
+        assert group["n"] == n
+        group[name] = kept
+    mine.step(lambda: parameter.pow(4).sum() + 1)
+    assert not torch.equal(parameter, before)
+
+
+def test_a_value_that_changes_in_its_place() -> None:
+    """A rate that is a tensor, and the dictionary of a target."""
+    parameter = torch.nn.Parameter(POINT.clone())
+    rate = torch.tensor(0.1)
+    mine = WithMemory("adamw-torch", [parameter], lr=rate, target={"beta2": 0.95})  # type: ignore[arg-type]
+    mine.step(lambda: parameter.pow(4).sum() + 1)
+    (group,) = mine.param_groups
+    group["target"]["beta2"] = 2
+    with pytest.raises(ValueError, match="beta2 = 2 is outside"):
+        mine.step(_not_called)
+    group["target"]["beta2"] = 0.95
+    rate.fill_(float("inf"))
+    with pytest.raises(ValueError, match="not a finite number"):
+        mine.step(_not_called)

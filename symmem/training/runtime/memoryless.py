@@ -90,6 +90,7 @@ class Memoryless(GroupOptimizer[Formulas]):
         if asks_for_state(closure, self._watched, self.param_groups):
             return None  # there is no state to make
         closure = closure_of(closure, self._watched)
+        self.check_changes()
         resources, formulas = self.resources(), self.formulas
         if isinstance(formulas, HigherOrder):
             return higher_step(formulas, self.param_groups, closure, resources)

@@ -49,6 +49,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     """An optimizer whose groups may differ; ``arguments`` are lr and those that the formulas name."""
 
     _watched: Watched | None = None
+    _checked: tuple[Any, ...] = ()
+    """The settings of the groups as they were checked last."""
     _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module")
 
     def __init__(
@@ -92,16 +94,37 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
             self.param_groups.pop()
             raise
 
+    def check_changes(self) -> None:
+        """Raises where somebody wrote a value into a group that it must not have; what did not change costs nothing."""
+        present = tuple(map(self._settings, self.param_groups))
+        if present == self._checked:
+            return
+        for group in self.param_groups:
+            self.check_settings(group)
+        self._checked = tuple(map(self._settings, self.param_groups))
+
+    def _settings(self, group: Group) -> list[Any]:
+        """What is checked of a group, as it is now: a tensor, a list or a dictionary may change in its place."""
+        return [_copied(group.get(name)) for name in self.defaults if name != "n"]
+
     def check_group(self, group: Group) -> None:
+        """Raises where a group has a value or a parameter that it must not have."""
+        self.check_settings(group)
+        self._check_parameters(group)
+
+    def check_settings(self, group: Group) -> None:
         """Raises where a group has a value that it must not have."""
-        if is_text(group["lr"]) or not 0 <= float(group["lr"]) < math.inf:
-            raise ValueError(f"lr = {group['lr']!r} is not a finite number from 0 on")
+        lr = group["lr"]
+        if is_text(lr) or not isinstance(lr, SupportsFloat) or not 0 <= float(lr) < math.inf:
+            raise ValueError(f"lr = {lr!r} is not a finite number from 0 on")
         for name in ("maximize", "limit"):
             if group[name] not in (True, False):  # "no" would be taken for a yes
                 raise ValueError(f"{name} = {group[name]!r} is neither True nor False")
         self.formulas.check_values(group)
         if isinstance(self.formulas, FirstOrder):
             check_history(group, self.formulas)
+
+    def _check_parameters(self, group: Group) -> None:
         for p in group["params"]:
             if not p.is_floating_point():
                 raise TypeError(f"parameters have to be real numbers, not {p.dtype}")
@@ -131,6 +154,12 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         """With what a step is computed."""
         processes = processes_of(self.process_group, self.module, self.hvp)
         return Resources(self.hvp, self.functions, processes, self.max_norm)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.item() if value.numel() == 1 else value.tolist()
+    return value.copy() if isinstance(value, list | dict) else value
 
 
 def is_text(value: object) -> bool:

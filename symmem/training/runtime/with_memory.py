@@ -71,9 +71,9 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         amounts = {"strength": amount.strength, "target": amount.target, "every": amount.every}
         super().__init__(formulas, params, {**arguments, **amounts}, settings)
 
-    def check_group(self, group: Group) -> None:
+    def check_settings(self, group: Group) -> None:
         """Fills in strength, target and every, and refuses what they cannot be."""
-        super().check_group(group)
+        super().check_settings(group)
         target = group["target"] = self._spread(group["target"] or {})
         if group["strength"] is None:
             group["strength"] = 1.0 if target else 0.0
@@ -132,6 +132,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             self._empty_state()
             return None
         closure = closure_of(closure, self._watched)
+        self.check_changes()
         parts = running_parts(self.formulas, self.param_groups, self.state)
         groups, fused = self.param_groups, self.fused()
         corrects = self.formulas.memory is not None and any(group["strength"] != 0 for group in groups)

@@ -71,24 +71,33 @@ def claims(
             yield from _pair((derivation.F, derivation.M), literal, points, step)
         settled, at = derivation.limit, settled_step(literal.optimizer, literal.numbers)
         if limit and at is not None and not isinstance(settled, Missing):
-            for claim in _pair((settled.F, settled.M), literal, points, at):
+            for claim in _pair((settled.F, settled.M), literal, points, at, faded=True):
                 yield replace(claim, step=None)
 
 
 def _pair(
-    formulas: tuple[Expr | Missing, Expr | Missing], literal: Literal, points: Sequence[Vector], step: int
+    formulas: tuple[Expr | Missing, Expr | Missing],
+    literal: Literal,
+    points: Sequence[Vector],
+    step: int,
+    *,
+    faded: bool = False,
 ) -> Iterator[Claim]:
+    """``faded``: the limit may be 0, and what is left of the past is small beside the largest F^(s) on the way."""
     update, change = formulas
     if isinstance(update, Missing):
         return
     frozen = [bruteforce.memoryless(literal, point, step, DIGITS) for point in points]
     values = [value_of(update, literal, point, n=step, lr=RATE) for point in points]
-    yield Claim("F", step, _worst(values, frozen, [_size(f) for f in frozen]), BOUND)
+    sizes = [_size(f) for f in frozen]
+    if faded:
+        sizes = [max(map(_size, literal.frozen(point, step + 1, DIGITS))) for point in points]
+    yield Claim("F", step, _worst(values, frozen, sizes), BOUND)
     if not isinstance(change, Missing):
         moved = [bruteforce.correction(literal, point, step, RATE, DIGITS) for point in points]
         values = [value_of(change, literal, point, n=step, lr=RATE) for point in points]
         # Where memory does nothing, M is 0: its error is then measured against h F.
-        scales = [max(_size(m), RATE * _size(f)) for m, f in zip(moved, frozen, strict=True)]
+        scales = [max(_size(m), RATE * size) for m, size in zip(moved, sizes, strict=True)]
         yield Claim("M", step, _worst(values, moved, scales), BOUND)
 
 

@@ -20,6 +20,7 @@ from symmem.algebra.intervals import BETWEEN_POLES
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.results import Assumption, Named, Part, Sentence, Unknown
 from symmem.algebra.signs import at_values, is_nonzero
+from symmem.algebra.symbols import GRAD
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.method.method import Method
 from symmem.records import record
@@ -65,7 +66,7 @@ def smoothness(method: Method, order: int) -> Smoothness:
             if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
                 assumed.append(Assumption(Sentence.of(rough.inner, _NOWHERE_ZERO), _ONLY_AT_DEFAULTS))
             else:
-                words, advice = _problem(rough)
+                words, advice = _problem(rough, method)
                 told = Sentence.of(*name, " contains ", rough.part, ", which ", *words)
                 warnings.append(Unknown(told, warning=True, advice=Sentence.of(*advice) if advice else None))
     if not warnings:
@@ -138,7 +139,14 @@ def _joins_entries(inner: Expr) -> bool:
     return kind(inner) is Kind.TENSOR or inner.has(TOTAL)
 
 
-def _problem(rough: RoughPart) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def _vanishes_with_gradient(inner: Expr, method: Method) -> bool:
+    """Whether it is a power of the gradient on a constant history, times a number: 0 where an entry of grad is."""
+    frozen = at_frozen_point(inner, method, gains(method))
+    factor, vector = frozen.as_independent(GRAD, Abs, as_Add=False)
+    return is_scalar(factor) and vector.as_base_exp()[0] in (GRAD, Abs(GRAD))
+
+
+def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """What fails, and what to use instead."""
     x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
     away: tuple[Part, ...] = ("keep it away from 0, e.g. with an ", eps)
@@ -156,7 +164,15 @@ def _problem(rough: RoughPart) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
         return ("is not differentiable where ", inner, " is 0"), away
     if rough.roughness is Roughness.KINK:
         return ("has a kink where its argument is 0",), ("use ", sqrt(x**2 + eps))
+    inside: tuple[Part, ...] = ("put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent))
+    if not _vanishes_with_gradient(inner, method):
+        told = (
+            "is not differentiable where an entry of ",
+            inner,
+            " is 0: there the correction does not help",
+        )
+        return told, inside if isinstance(inner, Symbol) else away
     return (
         "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
         "no longer helps",
-    ), ("put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent))  # fmt: skip
+    ), inside

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sympy import Expr, S
+from sympy import Abs, Expr, Pow, S, ordered
 
+from symmem.algebra.atoms import is_scalar
 from symmem.algebra.results import EXACT, Bound, Regime, Sentence
+from symmem.algebra.symbols import GRAD, THETA
 from symmem.derivation.witness import Witness
 from symmem.records import record
 
@@ -14,7 +16,7 @@ class ModifiedLoss:
     """``theta <- theta - h P grad(potential) - h decay theta`` is the memoryless step to the order in h.
 
     ``regime`` says where: exactly, or in the limit of small parameters, such as eps -> 0, with the order in them of
-    the difference between the two steps where no entry of grad is 0 (mathematics.md section 5).
+    the difference between the two steps where no entry of ``rough_at`` is 0 (mathematics.md section 5).
     """
 
     potential: Expr
@@ -26,6 +28,17 @@ class ModifiedLoss:
     def rate(self) -> Bound | None:
         """``O(eps)``: how fast the difference vanishes in the limit; None where it is exact, or not known."""
         return self.regime.bound
+
+    @property
+    def rough_at(self) -> tuple[Expr, ...]:
+        """The vectors whose zeros the rate leaves out: grad, or those of |x| and 1/x where theta is in them."""
+        behind = self.preconditioner
+        found = {each.args[0] for part in (behind, self.potential) for each in part.atoms(Abs)}
+        found |= {
+            each.base for each in behind.atoms(Pow) if not each.exp.is_positive and not each.base.has(Abs)
+        }
+        vectors = {each for each in found if each == GRAD or (each.has(THETA) and not is_scalar(each))}
+        return tuple(ordered(vectors)) or (GRAD,)
 
 
 @record(frozen=True)

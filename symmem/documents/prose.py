@@ -5,6 +5,7 @@ Nothing is written here in any alphabet: each rendering spells the mathematics i
 
 from __future__ import annotations
 
+from symmem.algebra.atoms import GRAD
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Part, Sentence, Unknown
 from symmem.derivation.gradient_map_loss import GradientMapLoss
@@ -52,6 +53,14 @@ def stated(record: Assumption | Conclusion | Unknown) -> Prose:
     aside = record.aside.parts if isinstance(record, Assumption) else ()
     behind = (" (", *aside, ")") if aside else ()
     return (*(("warning: ",) if warned else ()), *sentence.parts, *behind)
+
+
+def vectors_of_rate(loss: ModifiedLoss) -> Prose:
+    """Where no entry of these is 0, the rate of a limit holds: the gradient, or the vectors by their formulas."""
+    found = loss.rough_at
+    if found == (GRAD,):
+        return ("the gradient",)
+    return tuple(part for k, each in enumerate(found) for part in ((" and of ", each) if k else (each,)))
 
 
 def step_of(inside: Formula, front: Formula = H) -> Formula:

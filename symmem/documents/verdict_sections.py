@@ -8,7 +8,7 @@ from symmem.derivation.gradient_map_loss import GradientMapLoss
 from symmem.derivation.modified_loss import Verdict
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
-from symmem.documents.prose import Prose, loss_step, map_step
+from symmem.documents.prose import Prose, loss_step, map_step, vectors_of_rate
 from symmem.documents.scheduled import settled_front
 from symmem.documents.section import Section, absent, equations
 from symmem.documents.verdict_prose import map_obstruction_prose, obstruction_prose, witness_prose
@@ -34,9 +34,8 @@ def loss_section(account: Account) -> Section | None:
     rows = equations((MODIFIED, loss.potential), (Letter("P"), loss.preconditioner))
     remarks: list[Prose] = []
     if loss.rate is not None:
-        remarks.append(
-            ("Off the zeros of the gradient's entries the difference of the two steps is ", loss.rate, ".")
-        )
+        place = ("Off the zeros of the entries of ", *vectors_of_rate(loss))
+        remarks.append((*place, " the difference of the two steps is ", loss.rate, "."))
     if LR not in loss.potential.free_symbols:
         remarks.append(("Memory leaves the loss as it is, to this order.",))
     return Section(title, lead, rows, tuple(remarks))

@@ -14,7 +14,7 @@ from sympy import Rational, Symbol
 from truth import load
 
 import symmem
-from symmem import lr
+from symmem import grad, lr
 from symmem.checks.against import program_of
 from symmem.checks.claims import claims, random_points, value_of
 from symmem.checks.orders import Errors, directions, error_orders
@@ -48,6 +48,15 @@ class Half(torch.optim.Optimizer):
             for p in group["params"]:
                 p.sub_(share * group["lr"] * p.grad)
 '''
+
+
+FADES = """
+name = "fades"
+phi = "{phi}"
+[parameters]
+beta = {{ default = 0.9, range = "[0, 1)" }}
+{momentum}
+"""
 
 
 class Wrong(Derivation):
@@ -292,3 +301,41 @@ def test_h_is_small_beside_the_scales_of_the_declaration() -> None:
     """True claims were called wrong: h was small beside 1, and not beside the width 1e-6 of this update."""
     sharp = 'name = "sharp"\nphi = "m1/(m1**2 + 1e-12)"\n[[momentum]]\ng = "grad"\nbeta = "0.3"\nb = "0.7"\n'
     assert verify(read_toml(sharp), points=1, steps=(3,)).holds
+
+
+@pytest.mark.parametrize(
+    ("phi", "momentum"),
+    [
+        ("m1", '[[momentum]]\ng = "grad"\nbeta = "beta"\nb = "beta**n"'),
+        ("m1 - m2", '[[momentum]]\ng = "grad"\nbeta = "beta"\nb = "1 - beta"\n'
+                    '[[momentum]]\ng = "grad"\nbeta = "1/5"\nb = "4/5"'),
+        ("m2", '[[momentum]]\ng = "grad"\ndelay = 1\nstart = 0\n'
+               '[[momentum]]\ng = "grad - m1"\nbeta = "beta"\nb = "1"'),
+    ],
+)  # fmt: skip
+def test_a_limit_of_0_is_not_called_wrong(phi: str, momentum: str) -> None:
+    """What is left of the past at a late step was measured against itself; a limit that is not 0 is still seen."""
+    optimizer = read_toml(FADES.format(phi=phi, momentum=momentum))
+    found = verify(optimizer, points=1, steps=(0, 3), orders=False)
+    assert found.holds
+    assert {claim.step for claim in found.claims} == {0, 3, None}
+    kept = {(claim.quantity, claim.step) for claim in found.claims if claim.error}
+    assert ("M", None) in kept
+    literal = literal_of(optimizer, gentle_values(optimizer))
+    moved = SimpleNamespace(
+        F=derive(optimizer).F,
+        M=derive(optimizer).M,
+        limit=SimpleNamespace(F=grad / 10**6, M=lr * grad / 10**6),
+    )
+    seen = list(claims(moved, literal, random_points(literal, DIMENSION, 1), (0,)))
+    assert [claim.holds for claim in seen] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("phi", ["1/m1", "sign(m1)*m1**2/abs(m1)**(5/2)", "log(abs(m1))"])
+def test_a_run_keeps_away_from_poles(phi: str) -> None:
+    """It ran into the pole of 1/m1, and the order over a fixed time, which is claimed off it, was called wrong."""
+    average = '[[momentum]]\ng = "grad"\nbeta = "beta"\nb = "1 - beta"'
+    optimizer = read_toml(FADES.format(phi=phi, momentum=average))
+    found = verify(optimizer, points=1, steps=(0, 3))
+    assert found.holds
+    assert {each.counted for each in found.orders} == {"one step", "a fixed time"}

@@ -89,6 +89,41 @@ def test_not_warned(case: str) -> None:
     assert "Phi and the g_l are twice differentiable at the frozen point" in said
 
 
+@pytest.mark.parametrize(
+    ("phi", "variable", "place"),
+    [
+        ("sqrt(m1)", Momentum("(grad + theta)**2", "beta", AVERAGE), "m1"),
+        ("sqrt(m1)", Momentum("theta**2", "beta", "1"), "m1"),
+        ("sqrt(4 - m1**2)", GRAD, "4 - m1**2"),
+        ("abs(m1 + 1)**(1/3)", GRAD, ""),
+    ],
+)
+def test_a_root_names_what_is_0(phi: str, variable: Momentum, place: str) -> None:
+    """The gradient was named where another vector is 0, such as grad + theta of a coupled decay."""
+    found = warnings(declared(phi, variable))
+    assert found
+    assert not any("entry of the gradient" in sentence for sentence in found)
+    assert any(f"where an entry of {place} is 0" in sentence for sentence in found) or not place
+
+
+def test_the_rate_of_a_limit_names_what_is_0() -> None:
+    """With coupled decay the steps differ by O(eps) off the zeros of grad + wd theta, not of grad: numbers show it."""
+    decay, plain = {"wd": {"default": Rational(1, 10), "range": "[0, inf)"}}, symmem.grad
+    variables = (Momentum("grad + wd*theta", "0", "1"), Momentum("(grad + wd*theta)**2", "beta", AVERAGE))
+    coupled = Optimizer("coupled", "m1/(sqrt(m2) + eps)", variables, DECAYS | EPS | decay)
+    loss = symmem.derive(coupled).modified_loss
+    assert loss.rough_at == (plain + Symbol("wd") * symmem.theta,)
+    assert "Off the zeros of the entries of ∇L + wd θ the" in " ".join(str(symmem.derive(coupled)).split())
+    assert symmem.derive(load("adam")).modified_loss.rough_at == (plain,)
+    update, sharp = symmem.derive(coupled).limit.F, loss.preconditioner * loss.rough_at[0]
+    values = {Symbol("wd"): Rational(1, 10), symmem.theta: Rational(1, 2)}
+    misses = {
+        slope: (update - sharp).subs(values | {plain: slope}).subs(Symbol("eps"), Rational(1, 10**6))
+        for slope in (Rational(0), Rational(-1, 20) + Rational(1, 10**7))
+    }
+    assert abs(misses[Rational(0)]) < 1e-4 < abs(misses[Rational(-1, 20) + Rational(1, 10**7)])
+
+
 # --- evidence by numbers: the frozen update and its correction as a function of one entry of the gradient
 
 

@@ -16,6 +16,7 @@ from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.parts import Limit, ModifiedEquation, Schedule, StartShift
+from symmem.documents.prose import vectors_of_rate
 from symmem.documents.straight_line import notes, straight_section
 from symmem.documents.verdict_prose import flow_prose, witness_place
 from symmem.notation.formula import Formula, Gradient, Number
@@ -117,6 +118,7 @@ def modified_loss(
         "exists": True,
         "regime": "" if loss.regime.is_exact else writer.inline(loss.regime),
         "rate": "" if loss.rate is None else writer.inline(loss.rate),
+        "rough_at": writer.sentence(vectors_of_rate(loss)),
         "decays": loss.decay != 0,
         "unchanged": LR not in loss.potential.free_symbols,
         "display": writer.display(rows),

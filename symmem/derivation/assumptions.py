@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Pow, S, Symbol, default_sort_key, oo
+from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, oo
 
 from symmem.algebra.atoms import STEP, THETA, is_scalar
 from symmem.algebra.intervals import DECAYS, Interval
@@ -71,13 +71,23 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
     for formula in formulas:
         for part in sorted(formula.atoms(Pow), key=default_sort_key):
             pole = part.base
-            below = is_scalar(pole) and _is_below_at_first(part.exp)
+            below = is_scalar(pole) and _is_below_at_first(part.exp) and not _misses_steps(pole, method)
             if below and (isinstance(pole, Add) or pole in ranges) and not is_nonzero(pole, ranges):
                 yield Assumption(
                     Sentence.of(pole, " is not 0"),
                     Sentence.of("where it is, derive again with those values set"),
                     pole=pole,
                 )
+
+
+def _misses_steps(pole: Expr, method: Method) -> bool:
+    """Whether it is a polynomial in a step alone that is 0 at none, such as ``5 - 2 n``: by its rational roots."""
+    symbols = pole.free_symbols
+    if len(symbols) != 1 or symbols <= method.defaults.keys() or not pole.is_polynomial(*symbols):
+        return False
+    found = Poly(pole, *symbols)
+    rational = all(coefficient.is_Rational for coefficient in found.coeffs())
+    return rational and not any(root.is_Integer and root >= 0 for root in found.ground_roots())
 
 
 def _is_below_at_first(exponent: Expr) -> bool:

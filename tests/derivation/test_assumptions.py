@@ -106,6 +106,23 @@ def test_a_root_names_what_is_0(phi: str, variable: Momentum, place: str) -> Non
     assert any(f"where an entry of {place} is 0" in sentence for sentence in found) or not place
 
 
+@pytest.mark.parametrize(
+    ("b", "poles"),
+    [
+        ("1/(2*n - 5)", []),
+        ("1/(n**2 - 2)", []),
+        ("1/(n**2 - 3*n + 3)", []),
+        ("1/(n - beta - 1)", ["beta - n + 1 is not 0", "beta - s + 1 is not 0"]),
+    ],
+)
+def test_poles_between_the_steps_are_none(b: str, poles: list[str]) -> None:
+    """``5 - 2 n is not 0`` stood among the assumptions, which no n can break."""
+    said = [
+        str(each.sentence) for each in symmem.derive(declared("m1", Momentum("grad", "beta", b))).assumptions
+    ]
+    assert sorted(each for each in said if each.endswith(" is not 0")) == poles
+
+
 def test_the_rate_of_a_limit_names_what_is_0() -> None:
     """With coupled decay the steps differ by O(eps) off the zeros of grad + wd theta, not of grad: numbers show it."""
     decay, plain = {"wd": {"default": Rational(1, 10), "range": "[0, inf)"}}, symmem.grad

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, oo
+from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, exp, oo
 
 from symmem.algebra.atoms import STEP, THETA, is_scalar
-from symmem.algebra.intervals import DECAYS, Interval
+from symmem.algebra.intervals import DECAYS, REALS, Interval
 from symmem.algebra.ranges import bounds
-from symmem.algebra.results import Assumption, Sentence
+from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.algebra.signs import is_nonzero
 from symmem.derivation.gains import gains, unsettled
 from symmem.derivation.small_steps import small_steps
@@ -25,6 +25,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
     found = [
         *_smoothed(method),
         *_decays(method),
+        *_fading_factors(method),
         *_distinct_decays(method, formulas),
         Assumption(Sentence.of(loss)),
         *_bounded_iterates(method),
@@ -54,6 +55,28 @@ def _decays(method: Method) -> Iterator[Assumption]:
     """The sums over the past converge where every decay lies in its range."""
     for decay, interval in _ranges_of_decays(method).items():
         yield Assumption(Sentence.of(decay, " lies in ", interval))
+
+
+def _fading_factors(method: Method) -> Iterator[Assumption]:
+    """A factor that settles, as ``1 + gamma^(n^2)``, does so by the ranges of what stands in its powers of the step."""
+    known = {symbol for decay in _ranges_of_decays(method) for symbol in decay.free_symbols}
+    factors = [each for channel in method.channels for each in channel.kernel.expressions]
+    if method.rate is not None and not isinstance(method.rate.settled, Missing):
+        factors.append(method.rate.factor)
+    for parameter in method.parameters if unsettled(method) is None else ():
+        symbol = Symbol(parameter.name)
+        if (
+            symbol not in known
+            and parameter.range != REALS
+            and any(_fades_by(symbol, each) for each in factors)
+        ):
+            yield Assumption(Sentence.of(symbol, " lies in ", parameter.range))
+
+
+def _fades_by(symbol: Symbol, formula: Expr) -> bool:
+    """Whether the symbol stands in a power, or an exponential, with the step in its exponent."""
+    moving = (part for part in formula.atoms(Pow, exp) if STEP in part.as_base_exp()[1].free_symbols)
+    return any(symbol in part.free_symbols for part in moving)
 
 
 def _ranges_of_decays(method: Method) -> dict[Expr, Interval]:

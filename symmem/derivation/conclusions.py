@@ -12,6 +12,8 @@ Under the assumptions, for n <= T/h and h -> 0 (mathematics.md sections 2 and 6)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sympy import Expr
 
 from symmem.algebra.atoms import LR
@@ -24,7 +26,8 @@ from symmem.method.method import Method
 
 MOST_SHIFTS = 2
 """Shifts, and iterations at symbolic n, are known to this power of h."""
-FADED = " close once the start has faded (n >= C log(1/h))"
+TIMES, CONSTANTS = ("T", "t_max", "time"), ("C", "K", "const")
+"""Letters for the time n h and for a constant: the first that no parameter of the method has."""
 
 
 def conclusions(
@@ -39,7 +42,7 @@ def conclusions(
             " is ",
             Bound(LR ** (order + 1)),
         )
-        found.append((*words, " close for n <= T/h"))
+        found.append((*words, f" close for n <= {_free(TIMES, method)}/h"))
     if unshifted is None:
         found.append(_limit_form(method, order))
     condition = ("where no warning applies, ",) if smoothness(method, order).warnings else ()
@@ -53,7 +56,14 @@ def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
     shifts = min(order, MOST_SHIFTS)
     if is_steady_step(method) and shifts == 1:
         return same
-    return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), FADED)
+    faded = f" close once the start has faded (n >= {_free(CONSTANTS, method)} log(1/h))"
+    return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), faded)
+
+
+def _free(letters: Sequence[str], method: Method) -> str:
+    """The letter, or the one behind it where an author has it as a name or as a symbol."""
+    taken = {word for each in method.parameters for word in (each.name, each.latex)}
+    return next((letter for letter in letters if letter not in taken), f"{letters[-1]}_")
 
 
 def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unknown, ...]:

@@ -96,7 +96,7 @@ class Writer:
         room = whole - (1 if hanging else widest)
         lines: list[str] = []
         for position, (left, row) in enumerate(zip(lefts, rows, strict=True)):
-            written = self._row(left.text, row, room, hanging)
+            written = self._row(left, row, room, hanging)
             written[-1] += end if position == len(rows) - 1 else ","
             marked = [f"{line} \\notag" if numbered else line for line in written[:-1]]
             last = f" \\label{{{row.label}}}" if row.label else " \\notag" if numbered else ""
@@ -109,15 +109,25 @@ class Writer:
         rights = map(_readable, row.rights)
         return all(self.spelling.fits(r, room, start=EQUALS, arguments=row.arguments) for r in rights)
 
-    def _row(self, left: str, row: Row, room: float, hanging: bool) -> list[str]:
+    def _beside(self, left: Piece, row: Row, right: Writable, room: float) -> str:
+        """A right-hand side that fits on the line of its left-hand side; empty where it does not."""
+        rest = room - left.width
+        if not self.spelling.fits(_readable(right), rest, start=EQUALS, arguments=row.arguments):
+            return ""
+        line, *others = self.lines(row, right, rest)
+        return "" if others else line
+
+    def _row(self, left: Piece, row: Row, room: float, hanging: bool) -> list[str]:
         lines: list[str] = []
         for position, right in enumerate(row.rights):
             first, *others = self.lines(row, right, room)
-            if hanging:
-                lines += [f"&{left}"] if position == 0 else []
+            before = f"{left.text} " if position == 0 else ""
+            if hanging and before and (beside := self._beside(left, row, right, room)):
+                lines.append(f"&{before}= {beside}")
+            elif hanging:
+                lines += [f"&{before}"] if position == 0 else []
                 lines += [f"&\\quad = {first}", *(f"&\\quad {line}" for line in others)]
             else:
-                before = f"{left} " if position == 0 else ""
                 lines += [f"{before}&= {first}", *(f"&{line}" for line in others)]
         return lines
 

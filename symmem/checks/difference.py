@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import mpmath
 from mpmath import mpf
-from sympy import Expr, Rational
+from sympy import Expr, Rational, S
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.passes import collect
 from symmem.algebra.results import Missing
+from symmem.algebra.scalar_forms import is_same
 from symmem.checks.claims import value_of
 from symmem.checks.runs import Parting
 from symmem.checks.verify import dimension_of, layout_of, literal_of
@@ -158,6 +159,10 @@ class _Pair:
             name: value for name, value in self.first.defaults.items() if name in self.second.defaults
         }
         sizes = tuple(self._size(left, right, shared, step) for step in steps)
+        # Partial fractions and one fraction are equal without being spelled alike.
+        unfelt = all(each.number is not None and each.number <= ROUNDING for each in sizes)
+        if formula != 0 and unfelt and is_same(left, right):
+            formula = S.Zero
         if not (own and different_defaults(self.first, self.second)):
             return Part(formula, sizes)
         return Part(formula, sizes, self._size(left, right, self.second.defaults, steps[-1]))

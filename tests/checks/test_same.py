@@ -16,6 +16,7 @@ from symmem.checks.same_text import same_text
 from symmem.checks.verify import dimension_of, literal_of
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
+from symmem.declaration.toml import read_toml
 from symmem.documents.columns import Style
 from symmem.verification import bruteforce
 from symmem.verification.literal import Literal
@@ -376,3 +377,29 @@ def test_a_size_says_of_which_it_is_step_by_step() -> None:
     turned = " ".join(same_text(same(plain, warm), Style()).split())
     assert "1.0e+00 at n = 0, 9.8e-01 at n = 1," in turned
     assert "of the second one's" not in turned
+
+
+def test_a_difference_that_is_0_is_shown_as_0() -> None:
+    """A memory of a memory is a difference of two averages: M, once in partial fractions, was shown as three terms."""
+    decays = "".join(
+        f'{name} = {{ default = {value}, range = "[0, 1)" }}\n' for name, value in DECAYS.items()
+    )
+    average = '[[momentum]]\ng = "{}"\nbeta = "{beta}"\nb = "1 - {beta}"\n'
+    nested = average.format("grad", beta="beta1") + average.format("m1", beta="beta2")
+    beside = average.format("grad", beta="beta1") + average.format("grad", beta="beta2")
+    split = "(beta2*(1 - beta1)*m2 - beta1*(1 - beta2)*m1)/(beta2 - beta1)"
+    first, second = (
+        read_toml(f'name = "{name}"\nphi = "{phi}"\n[parameters]\n{decays}{momentum}')
+        for name, phi, momentum in (("nested", "m2", nested), ("beside", split, beside))
+    )
+    found = same(first, second).difference
+    assert found is not None
+    assert found.has_one_limit
+    changed = same(
+        first, read_toml(f'name = "other"\nphi = "m1 + m2"\n[parameters]\n{decays}{beside}')
+    ).difference
+    assert changed is not None
+    assert changed.M.formula != 0
+
+
+DECAYS = {"beta1": 0.4, "beta2": 0.3}

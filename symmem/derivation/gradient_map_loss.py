@@ -32,6 +32,7 @@ from symmem.algebra.scalar_forms import canonical
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gradient_map import GradientMap, gradient_map
 from symmem.derivation.scalar_writing import gathered
+from symmem.derivation.shifted_loss import coupled_decay, in_terms_of_the_loss, uncoupled
 from symmem.derivation.slow_manifold import beyond_geometric_memory
 from symmem.derivation.verdicts import Obstruction
 from symmem.method.geometric import Geometric
@@ -54,6 +55,7 @@ class GradientMapLoss:
 
     running   S along a trajectory, without Hessians and to every order: from the loss now, from ``previous`` and from
               the channel m of the step before; None where the memory is not geometric
+    coupled   the decay inside the gradient: past gradients are those of ``L + coupled |theta|^2/2``
     """
 
     potential: Expr
@@ -61,6 +63,7 @@ class GradientMapLoss:
     map: GradientMap
     order: int
     regime: Regime = EXACT
+    coupled: Expr = S.Zero
 
 
 @lru_cache(maxsize=64)
@@ -72,7 +75,7 @@ def gradient_map_loss(method: Method, order: int) -> GradientMapLoss | Obstructi
     """
     found = gradient_map(method)
     if isinstance(found, Missing):
-        return found
+        return _with_coupled_decay(method, order) or found
     if order > 1 and not isinstance(found.kernel, Geometric):
         return beyond_geometric_memory(method, found, order)
     # The coefficients are polynomials in the lag and the decay, whatever these are: both are symbols on the way.
@@ -83,6 +86,18 @@ def gradient_map_loss(method: Method, order: int) -> GradientMapLoss | Obstructi
     values = {_LAG: found.lag, _DECAY: found.decay}
     potential = gathered(Add(*(LR**power * part for power, part in enumerate(parts))), method.numbers, values)
     return GradientMapLoss(potential, _running(found, method.numbers), found, order)
+
+
+def _with_coupled_decay(method: Method, order: int) -> GradientMapLoss | None:
+    """The loss of the plain method, which sees ``L + coupled |theta|^2/2``, in terms of L (section 12)."""
+    coupled = coupled_decay(method)
+    plain = uncoupled(method, coupled) if coupled != 0 else None
+    found = None if plain is None else gradient_map_loss(plain, order)
+    if not isinstance(found, GradientMapLoss):
+        return None
+    potential = gathered(in_terms_of_the_loss(found.potential, coupled), method.numbers)
+    running = None if found.running is None else in_terms_of_the_loss(found.running, coupled)
+    return replace(found, potential=potential, running=running, coupled=coupled)
 
 
 def _running(found: GradientMap, numbers: Scalars) -> Expr | None:

@@ -33,6 +33,8 @@ def running_loss(method: Method) -> RunningLoss | Missing:
     found = gradient_map_loss(method, 1)
     if not isinstance(found, GradientMapLoss) or found.running is None:
         return Missing(Sentence.of("it is no gradient map of one geometric memory"))
+    if found.coupled != 0:
+        return Missing(Sentence.of("its running form reads the parameters too"))
     whole = expand_mul(found.running)
     now, kept = whole.coeff(LOSS), expand_mul(whole.coeff(PREVIOUS))
     density = []

@@ -80,9 +80,10 @@ def map_remarks(loss: Verdict | None, found: GradientMapLoss) -> tuple[Prose, ..
     if found.running is None:
         remarks.append(("The memory is not geometric: this holds to first order, with its mean age.",))
     else:
+        now = "the loss now" if found.coupled == 0 else "the loss and the parameters now"
         remarks.append(
             ("The running form is ", INSIDE, " along a trajectory, once the gains have settled, to every order and "
-             "without Hessians: from the loss now, its previous value, and the momentum ", found.map.channel,
+             f"without Hessians: from {now}, its previous value, and the momentum ", found.map.channel,
              " of the step before; it forgets its start."),
         )  # fmt: skip
     return tuple(remarks)

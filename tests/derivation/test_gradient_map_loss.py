@@ -36,9 +36,12 @@ DECAY = {"default": Rational(3, 10), "range": "[0, inf)"}
 EPS = {"default": Rational(1, 20), "range": "(0, inf)"}
 
 
-def _map(name: str, phi: str, *, b: str = "1 - beta", decayed: bool = False, eps: bool = False) -> Optimizer:
-    momentum = [Momentum("grad", "beta", b)] + ([Momentum("theta", "0", "wd")] if decayed else [])
+def _map(
+    name: str, phi: str, *, g: str = "grad", b: str = "1 - beta", decayed: bool = False, eps: bool = False
+) -> Optimizer:
+    momentum = [Momentum(g, "beta", b)] + ([Momentum("theta", "0", "wd")] if decayed else [])
     parameters = {"beta": BETA, **({"wd": DECAY} if decayed else {}), **({"eps": EPS} if eps else {})}
+    parameters |= {"inner": DECAY} if "inner" in g else {}
     functions = {"gradK": {"potential": "K"}} if "gradK" in phi else {}
     return Optimizer(name, phi + (" + m2" if decayed else ""), momentum, parameters, functions=functions)
 
@@ -50,6 +53,10 @@ METHODS = {
     "soft sign, decay": _map("softd", "m1/sqrt(m1**2 + eps)", eps=True, decayed=True),
     "tanh of a debiased average": _map(
         "tanh", "2*tanh(3*m1)", b="(1 - beta)/(1 - beta**(n + 1))", decayed=True
+    ),
+    "soft sign, coupled decay": _map("softc", "m1/sqrt(m1**2 + eps)", g="grad + inner*theta", eps=True),
+    "two maps, both decays": _map(
+        "twoc", "m1 + m1**3", g="2*grad + 2*inner*theta", b="(1 - beta)/2", decayed=True
     ),
     "two maps": _map("two", "m1 + m1**3", decayed=True),
     "opaque": _map("opaque", "gradK(m1)/2"),
@@ -81,7 +88,10 @@ def found(name: str, order: int) -> GradientMapLoss:
     return result
 
 
-FAR = ("tanh of a debiased average", "two maps", "opaque, decay", "soft sign, decay")
+FAR = (
+    *("tanh of a debiased average", "two maps", "opaque, decay", "soft sign, decay"),
+    *("two maps, both decays", "soft sign, coupled decay"),
+)
 """Order 3 of these under make prove: their parts, a decay and a map, are seen by the others."""
 
 
@@ -115,6 +125,11 @@ def test_the_step_along_the_potential_is_the_step_of_the_trees(name: str, order:
     assert abs(fitted - (order + 1)) < 0.01 or differences[0] < mpf(10) ** -50
 
 
+def _slopes(theta: Sequence[mpf], inner: mpf) -> list[mpf]:
+    """The gradient that the method sees."""
+    return [g + inner * x for g, x in zip(LOSS.gradient(tuple(theta)), theta, strict=True)]
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_the_gradient_of_the_running_form_is_the_momentum(name: str) -> None:
     """On the slow manifold, reached by 150 steps: to 1e-10, in fact to the start that is forgotten like beta^n."""
@@ -125,9 +140,9 @@ def test_the_gradient_of_the_running_form_is_the_momentum(name: str) -> None:
 
     def ran(start: Sequence[mpf]) -> tuple[list[mpf], list[mpf], mpf]:
         """theta_n, the mean of past gradients in its step, and the running modified loss there."""
-        beta, theta, mean = mpf(3) / 5, list(start), LOSS.gradient(tuple(start))
-        wd = mpf(3) / 10 if "wd" in numbers else mpf(0)
-        running = LOSS.value(tuple(start))
+        wd, inner = (mpf(3) / 10 if name in numbers else mpf(0) for name in ("wd", "inner"))
+        beta, theta, mean = mpf(3) / 5, list(start), _slopes(start, inner)
+        running = LOSS.value(tuple(start)) + inner / 2 * sum(x**2 for x in start)
         scalars = {**numbers, "lr": rate}
         gain = evaluate(loss.map.gain, scalars, {"theta": theta}, digits=50)
         for _ in range(steps):
@@ -139,8 +154,7 @@ def test_the_gradient_of_the_running_form_is_the_momentum(name: str) -> None:
             running = evaluate(
                 loss.running, {**scalars, "previous": running}, point, LOSS, FUNCTIONS, digits=50
             )
-            slopes = LOSS.gradient(tuple(theta))
-            mean = [beta * m + (1 - beta) * g for m, g in zip(mean, slopes, strict=True)]
+            mean = [beta * m + (1 - beta) * g for m, g in zip(mean, _slopes(theta, inner), strict=True)]
         return theta, mean, running
 
     with mpmath.workdps(50):

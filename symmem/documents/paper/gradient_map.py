@@ -5,6 +5,9 @@ The words of the proof stand in ``templates/latex/gradient_map.tex.jinja``; the 
 
 from __future__ import annotations
 
+from sympy import Expr
+
+from symmem.algebra.atoms import LOSS, total
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.gradient_map_loss import PREVIOUS, GradientMapLoss
@@ -61,10 +64,16 @@ def gradient_map(
         "factor": writer.inline(kernel.decay) if isinstance(kernel, Geometric) else "",
         "lag": writer.display([Row(_AGE, (found.map.lag,))]),
         "decay": writer.inline(found.map.decay),
+        "seen": writer.inline(_seen(found)) if found.coupled != 0 else "",
         "channel": writer.inline(found.map.channel),
         "gain": writer.inline(found.map.gain),
         "running": "" if found.running is None else _running(found, writer),
     }
+
+
+def _seen(found: GradientMapLoss) -> Expr:
+    """The loss whose gradients the method sees, with its coupled decay."""
+    return LOSS + found.coupled * total(THETA_SYMBOL**2) / 2
 
 
 def _step(found: GradientMapLoss, writer: Writer, front: Formula) -> str:

@@ -66,11 +66,10 @@ def test_few_calls_and_tensors() -> None:
     assert sum(" = torch." in line for line in text) == 2
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", [name for name in SHOWN if name != "lion-k"])  # whose map sees whole tensors
 def test_nothing_given_is_written(name: str) -> None:
     formulas = formulas_of(declared(name))
-    if not isinstance(formulas, FirstOrder) or formulas.opaque or not formulas.is_entrywise:
-        pytest.skip("no formulas by entries")
+    assert isinstance(formulas, FirstOrder)
     for function in _functions(formulas):
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         given: list[Any] = [

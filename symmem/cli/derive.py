@@ -114,6 +114,8 @@ def settings_of(given: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not (name and equals and value):
             raise SymmemError(f"--set {setting}: write PARAMETER=NUMBER, for example beta1=0.9")
+        if "=" in value.lstrip("="):
+            raise SymmemError(f"--set {setting}: one parameter at a time; write --set once for each")
         if name in values:
             raise SymmemError(f"--set {setting}: {name} is set twice; set it once")
         values[name] = value

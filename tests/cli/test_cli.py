@@ -359,6 +359,8 @@ ERRORS = [
     (["derive", "adam", "--format", "html"], "html"),
     (["derive", "adam", "--set", "beta1"], "beta1"),
     (["derive", "adam", "--set", "=0.9"], "=0.9"),
+    (["derive", "adam", "--set", "beta1=0.9,beta2=0.99"], "write --set once for each"),
+    (["derive", "adam", "--set", "beta1==0.9"], "is not a decimal number"),
     (["derive", "adam", "--set", "beta1="], "beta1="),
     (["derive", "adam", "--set", "beta3=0.9"], "beta3"),
     (["derive", "adam", "--set", "lr=0.1"], "lr"),

@@ -51,9 +51,9 @@ def moved(scheduled: bool) -> Formula:
     return BigSum(S, K_STEPS_AGO, ONE_STEP_AGO, past_update(scheduled))
 
 
-def double_sum(history: History, writer: Writer, scheduled: bool) -> Formula:
-    """Over the age k, and the steps since."""
-    decay = writer.spelling.formula(history.shape.weight(STEP, AGO))
+def double_sum(weight: Expr, writer: Writer, scheduled: bool) -> Formula:
+    """Over the age k, which has the ``weight``, and the steps since."""
+    decay = writer.spelling.formula(weight)
     return BigSum(K, ONE, N, times(decay, moved(scheduled)))
 
 

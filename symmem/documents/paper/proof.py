@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from symmem.algebra.atoms import LR, PAST, STEP
+from symmem.algebra.atoms import AGO, LR, PAST, STEP
 from symmem.derivation.steps import History, Steps
 from symmem.documents.paper.blocks import MOST_LINES
+from symmem.documents.paper.composed import Composed, composed, naming_weights, put_in, told
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.histories import (
@@ -31,16 +32,18 @@ def proof(lemma: Lemma, writer: Writer, *, scheduled: bool = False) -> Values:
     """The displays of the steps; where nothing is remembered there is but the first."""
     first = times(H, coefficient(1)) if lemma.coefficients else Applied(M, (THETA,))
     held = lemma.steps
-    naming = naming_histories(held, writer)
+    weights = composed(held, writer)
+    naming = naming_weights(weights, naming_histories(held, writer))
     stay = [(k, h) for k, h in enumerate(held.histories, start=1) if stays(h.value)]
     return {
         "remembers": bool(held.histories),
         "written_out": held.is_written_out,
         "frozen": _frozen(lemma, naming),
-        "sensitivity": naming.display([Row(Along(_SENSITIVITY, V), (held.sensitivity,))])
+        "sensitivity": naming.display([Row(Along(_SENSITIVITY, V), (put_in(held.sensitivity, weights),))])
         if held.histories
         else "",
-        "histories": _histories(held, naming, scheduled) if held.histories else "",
+        "weights": told(weights, naming),
+        "histories": _histories(held, naming, weights, scheduled) if held.histories else "",
         "assembled": naming.display([Row(first, (LR * held.assembled,))]) if held.histories else "",
         "open_sums": [f"${naming.inline(history_letter(k))}$" for k, _ in stay],
         "decays": [naming.in_text(history.shape.weight(STEP, STEP - PAST)) for _, history in stay],
@@ -55,11 +58,12 @@ def _frozen(lemma: Lemma, writer: Writer) -> str:
     return writer.display([*rows, Row(Applied(F, (THETA,)), (lemma.F,))])
 
 
-def _histories(held: Steps, writer: Writer, scheduled: bool) -> str:
+def _histories(held: Steps, writer: Writer, weights: tuple[Composed, ...], scheduled: bool) -> str:
     """Each sum in its three forms; a closed form that is longer than a person reads is left to the single sum."""
     rows = []
     for number, history in enumerate(held.histories, start=1):
-        forms = (double_sum(history, writer, scheduled), single_sum(history, writer, scheduled))
+        weight = put_in(history.shape.weight(STEP, AGO), weights)
+        forms = (double_sum(weight, writer, scheduled), single_sum(history, writer, scheduled))
         closed = (history.value,) if _is_readable(history, writer) else ()
         rows.append(Row(history_letter(number), (*forms, *closed)))
     return writer.display(rows)

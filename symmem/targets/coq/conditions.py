@@ -162,7 +162,7 @@ def _numerators(found: Sequence[Condition], printer: CoqPrinter) -> list[Conditi
         if each.is_sign or each.is_decay or not (each.by_entry and each.by_step):
             continue
         above, below = parts_of(each.about)
-        if below.is_Rational or above.is_Rational:
+        if below.is_Rational or above.is_Rational or generators_in([below]):
             continue
         proof = (
             f"intros n i. {facts} intro Z. apply ({each.name} n i). transitivity (({printer.source(above)}) / "

@@ -77,7 +77,7 @@ class Proofs:
         inside = each.base if is_root(each) else each.args[0]
         self._assert_follows(each, value)
         seen = [value, *map(self._put_in, generators_in([inside])), *self._gains]
-        close = self.assembled(seen).removesuffix(".")
+        close = self._tactic(seen)
         ways = ["reflexivity", f"f_equal; {close}"]
         if is_size(each):
             ways += [
@@ -140,7 +140,11 @@ class Proofs:
         return f"unfold {names}. rewrite {closed}."
 
     def assembled(self, expressions: Iterable[Expr], step: str = "n") -> str:
-        """The last step of a proof: roots, sizes and functions become generators, the first two with known squares."""
+        """The last step of a proof, as a sentence of Coq."""
+        return f"{self._tactic(expressions, step)}."
+
+    def _tactic(self, expressions: Iterable[Expr], step: str = "n") -> str:
+        """Roots, sizes and functions become generators, the first two with known squares."""
         found = generators_in(expressions)
         steps = ["forgotten"] if found else []
         squares: list[str] = []
@@ -162,7 +166,7 @@ class Proofs:
             if squares
             else "apart_in; closes"
         )
-        return ";\n    ".join([*steps, f"{self._parted}{last}."])
+        return ";\n    ".join([*steps, f"{self._parted}{last}"])
 
     def _root_steps(self, base: Expr, place: int, step: str) -> list[str]:
         where = self._root(base, step)

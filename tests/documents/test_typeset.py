@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,16 @@ def test_the_fragments_fit() -> None:
 
 def test_the_comparison_fits() -> None:
     assert complaints(document(symmem.compare(FIRST).to_latex())) == []
+
+
+def test_a_long_name_leaves_room_for_the_formulas() -> None:
+    """The name is broken between its words: the formulas have as many lines as beside a name of eight ems."""
+    counts = []
+    for title in ("Decoupled Adam!", "Decoupled Adam with a name that is as long as a sentence"):
+        table = symmem.compare([replace(symmem.load("adamw"), title=title)]).to_latex()
+        assert complaints(document(table)) == []
+        counts.append(table.count(r" \\ &"))
+    assert counts[0] == counts[1]
 
 
 def widths_in_print(sources: list[str]) -> list[float]:

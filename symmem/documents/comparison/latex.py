@@ -12,18 +12,22 @@ from symmem.documents.paper.macros import FILE
 from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
+NAMES = 8.0
+"""How wide the names of optimizers may be, in ems, where their words allow it."""
+
 
 def comparison_latex(
     entries: Sequence[Compared], width: float = TEXT_WIDTH, *, floating: bool = False
 ) -> str:
     """The comparison as a LaTeX table, in a text so wide, in ems; ``floating``: across a page of two columns."""
-    titles = [typeset(entry.title) for entry in entries]
-    room = width - max(0.55 * len(title) for title in titles) - 6
+    titles = [str(entry.title) for entry in entries]
+    column = _column(titles)
+    room = width - column - 6
     rows = [_row(entry, room) for entry in entries]
     values = {
         "version": __version__,
         "file": FILE,
-        "rows": [{"title": title, **row} for title, row in zip(titles, rows, strict=True)],
+        "rows": [{"title": _title(title, column), **row} for title, row in zip(titles, rows, strict=True)],
         "floating": floating,
         "room": f"{room:.1f}em",
         "sense": any(entry.inside is not None for entry in entries),
@@ -31,6 +35,21 @@ def comparison_latex(
         "rated": any(entry.is_rated for entry in entries),
     }
     return render("latex/comparison.tex.jinja", values)
+
+
+def _column(titles: Sequence[str]) -> float:
+    """How wide the names are, in ems: a long one is broken between its words, so that formulas have room."""
+    words = max(_width(word) for title in titles for word in title.split())
+    return max(words, min(NAMES, max(map(_width, titles))))
+
+
+def _width(text: str) -> float:
+    return 0.55 * len(text)
+
+
+def _title(title: str, column: float) -> str:
+    text = typeset(title)
+    return text if _width(title) <= column else rf"\parbox{{{column:.1f}em}}{{\raggedright {text}}}"
 
 
 def _row(entry: Compared, room: float) -> dict[str, str]:

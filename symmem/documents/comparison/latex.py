@@ -13,7 +13,7 @@ from symmem.notation.latex import TEXT_WIDTH
 from symmem.output.rendering import render
 
 NAMES = 8.0
-"""How wide the names of optimizers may be, in ems, where their words allow it."""
+"""How wide the names of optimizers are at most, in ems, where their words allow it."""
 
 
 def comparison_latex(
@@ -38,9 +38,10 @@ def comparison_latex(
 
 
 def _column(titles: Sequence[str]) -> float:
-    """How wide the names are, in ems: a long one is broken between its words, so that formulas have room."""
-    words = max(_width(word) for title in titles for word in title.split())
-    return max(words, min(NAMES, max(map(_width, titles))))
+    """How wide the names are, in ems: a long one is broken between its words, where they are short enough for it."""
+    words = (_width(word) for title in titles for word in title.split())
+    whole = max(_width(typeset(title)) for title in titles)
+    return whole if max(words, default=0.0) > NAMES else min(NAMES, whole)
 
 
 def _width(text: str) -> float:

@@ -32,7 +32,7 @@ from symmem.algebra.scalar_forms import canonical
 from symmem.algebra.scalars import Scalars
 from symmem.derivation.gradient_map import GradientMap, gradient_map
 from symmem.derivation.scalar_writing import gathered
-from symmem.derivation.shifted_loss import coupled_decay, in_terms_of_the_loss, uncoupled
+from symmem.derivation.shifted_loss import in_terms_of_the_loss, plain_method
 from symmem.derivation.slow_manifold import beyond_geometric_memory
 from symmem.derivation.verdicts import Obstruction
 from symmem.method.geometric import Geometric
@@ -90,9 +90,11 @@ def gradient_map_loss(method: Method, order: int) -> GradientMapLoss | Obstructi
 
 def _with_coupled_decay(method: Method, order: int) -> GradientMapLoss | None:
     """The loss of the plain method, which sees ``L + coupled |theta|^2/2``, in terms of L (section 12)."""
-    coupled = coupled_decay(method)
-    plain = uncoupled(method, coupled) if coupled != 0 else None
-    found = None if plain is None else gradient_map_loss(plain, order)
+    apart = plain_method(method)
+    if apart is None:
+        return None
+    plain, coupled = apart
+    found = gradient_map_loss(plain, order)
     if not isinstance(found, GradientMapLoss):
         return None
     potential = gathered(in_terms_of_the_loss(found.potential, coupled), method.numbers)

@@ -25,7 +25,7 @@ from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_lo
 from symmem.derivation.integrability import gradient_gain, potential_of_order
 from symmem.derivation.preconditioned_loss import preconditioned_loss
 from symmem.derivation.scalar_writing import gathered
-from symmem.derivation.shifted_loss import coupled_decay, in_terms_of_the_loss, uncoupled
+from symmem.derivation.shifted_loss import in_terms_of_the_loss, plain_method
 from symmem.derivation.singular import guarded
 from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import witness
@@ -79,7 +79,7 @@ def _settled(
     missing = unsettled(method)
     if missing is not None:
         return missing
-    plain = _plain(method)
+    plain = plain_method(method)
     if plain is not None:
         return _with_decay_inside(_settled(plain[0], order, settled), plain[1], method)
     series = expansion(method, order)
@@ -87,13 +87,6 @@ def _settled(
         words = "after many steps the update is 0 whatever the loss is, and follows none"
         return Missing(Sentence.of(Whose(method.name), words), (Advice.STEP,))
     return settled(method, series, gradient_gain(method))
-
-
-def _plain(method: Method) -> tuple[Method, Expr] | None:
-    """The method without its coupled decay, and the decay; None where there is none."""
-    decay = coupled_decay(method)
-    plain = uncoupled(method, decay) if decay != 0 else None
-    return None if plain is None else (plain, decay)
 
 
 def _with_decay_inside(verdict: Verdict, decay: Expr, method: Method) -> Verdict:

@@ -45,6 +45,13 @@ def uncoupled(method: Method, decay: Expr) -> Method | None:
     return replace(one, channels=tuple(channels))
 
 
+def plain_method(method: Method) -> tuple[Method, Expr] | None:
+    """The method without its coupled decay, and the decay; None where there is none."""
+    decay = coupled_decay(method)
+    plain = uncoupled(method, decay) if decay != 0 else None
+    return None if plain is None else (plain, decay)
+
+
 def in_terms_of_the_loss(expression: Expr, decay: Expr) -> Expr:
     """A formula on the changed loss, written in the tensors of the loss itself."""
     if expression == LOSS:

@@ -2,3 +2,7 @@
 
 First room of the pipeline; it knows nothing of optimizers.
 """
+
+from symmem.algebra.threads import ask_in_turn
+
+ask_in_turn()

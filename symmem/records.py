@@ -9,8 +9,8 @@ it reads the annotations once, and what only those functions ask for is made whe
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from inspect import Parameter, Signature
+from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, make_dataclass
+from inspect import Parameter, Signature, get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -62,7 +62,11 @@ class _SignatureOf:
 
 
 class _OfDataclass:
-    """An attribute that ``dataclass`` gives to a class, given when ``fields``, ``replace`` or ``match`` asks for it."""
+    """An attribute that ``dataclass`` gives to a class, given when ``fields``, ``replace`` or ``match`` asks for it.
+
+    A budget that ends, Ctrl-C or another thread may come at any moment.  So everything is made beside the class, which
+    then gets each attribute whole; what it did not get is made again.
+    """
 
     NAMES = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
 
@@ -71,11 +75,21 @@ class _OfDataclass:
         self._name = name
 
     def __get__(self, instance: object, owner: Any) -> Any:
+        cls = self._cls
+        every = [(name, _annotation(cls, name), each) for name, each in cls.__record__.every.items()]
+        beside = make_dataclass(cls.__name__, every, init=False, repr=False, eq=False)
         for name in self.NAMES:
-            if isinstance(self._cls.__dict__.get(name), _OfDataclass):
-                delattr(self._cls, name)
-        dataclass(init=False, repr=False, eq=False)(self._cls)
-        return getattr(self._cls, self._name)
+            setattr(cls, name, getattr(beside, name))
+        return getattr(cls, self._name)
+
+
+def _annotation(cls: Any, name: str) -> Any:
+    """What the class, or the nearest of its bases, says of a field."""
+    for each in cls.__mro__:
+        known = get_annotations(each)
+        if name in known:
+            return known[name]
+    raise AttributeError(name)  # no field comes without one
 
 
 def _completed(cls: Any, eq: bool) -> Any:
@@ -113,6 +127,12 @@ def _every_field(cls: Any) -> dict[str, Field[Any]]:
     for name in known.get("__annotations__", ()):
         value = known.get(name, MISSING)
         every[name] = value if isinstance(value, Field) else field(default=value)
+        if not isinstance(value, Field):
+            continue
+        if value.default is MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, value.default)
     return every
 
 

@@ -133,8 +133,9 @@ def budget(seconds: float | None = SECONDS, megabytes: float | None = MEGABYTES)
     try:
         with _timer(account):
             yield given
-    except SystemError:
-        account.look()  # CPython's own parser breaks so where the timer's exception passes through it
+    except (RuntimeError, SystemError):
+        # What CPython makes of the timer's exception where it passes through the making of a class, or its parser.
+        account.look()
         raise
     finally:
         _CURRENT.reset(token)

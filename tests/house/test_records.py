@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from functools import cached_property
@@ -187,3 +188,54 @@ def test_replace_copy_and_pickle_give_equal_records() -> None:
 def test_what_can_change_is_no_record() -> None:
     with pytest.raises(TypeError, match="dataclass"):
         record(frozen=False)
+
+
+def interrupted(places: range, used: Callable[[], Any]) -> list[bool]:
+    """Whether a use was ended at the k-th line or call inside it, by an exception as that of a timer."""
+
+    class EndedError(Exception):
+        pass
+
+    ended = []
+    for place in places:
+        count = 0
+
+        def tick(*_: Any, place: int = place) -> Any:
+            nonlocal count
+            count += 1
+            if count == place:
+                raise EndedError
+            return tick
+
+        before = sys.gettrace()
+        sys.settrace(tick)
+        try:
+            used()
+            ended.append(False)
+        except (EndedError, RuntimeError):  # Python makes the second of the first where a class is made
+            ended.append(True)
+        finally:
+            sys.settrace(before)
+    return ended
+
+
+@pytest.mark.parametrize(
+    "used",
+    [fields, lambda cls: cls.__match_args__, lambda cls: replace(cls(2), decay=3)],
+    ids=["fields", "match", "replace"],
+)
+def test_a_record_is_whole_after_an_interrupt_at_any_moment(used: Callable[[type], Any]) -> None:
+    """A budget's timer or Ctrl-C may end the work at any line; the next use finds what an undisturbed one finds."""
+    plain = family(dataclass)[1]
+    ended = []
+    for place in range(1, 400, 3):
+        cls = family(record)[1]
+        ended += interrupted(range(place, place + 1), lambda cls=cls: used(cls))
+        assert [(each.name, each.type, each.default) for each in fields(cls)] == [
+            (each.name, each.type, each.default) for each in fields(plain)
+        ]
+        assert cls.__match_args__ == plain.__match_args__
+        match cls(7):
+            case cls(decay):
+                assert decay == 7
+    assert ended.count(True) > 20

@@ -169,3 +169,12 @@ def test_a_signal_that_comes_late_ends_no_process() -> None:
         [sys.executable, "-c", HAMMER], capture_output=True, check=False, text=True, timeout=100
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, SystemError])
+def test_what_python_makes_of_the_timer_is_the_line_of_the_budget(kind: type[Exception]) -> None:
+    """An exception inside the making of a class, or of a parser's, comes out as another one."""
+    with pytest.raises(symmem.BudgetError, match="are spent"), work.budget(seconds=1e-9):
+        raise kind
+    with pytest.raises(kind), work.budget(seconds=60):
+        raise kind

@@ -7,7 +7,8 @@ Lion and NAdamW have such pairs; merging them leaves fewer trees and no two name
 
 Where the kernels are multiples of each other instead, ``c_m = w c_l``, the g's add up: ``g_l + c w g_m`` in one memory.
 
-In a cascade a channel that another reads stays as it is, but for one that is the same.
+In a cascade a channel that another reads stays as it is.  Channels that are multiples of each other are one in any
+Phi: see :mod:`.doubles`.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from functools import lru_cache
 
 from sympy import Expr, S, sign
 
-from symmem.algebra.atoms import STEP, is_constant
+from symmem.algebra.atoms import is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.rational import quotient
 from symmem.algebra.scalars import Scalars
+from symmem.method.doubles import proportion, without_doubles
 from symmem.method.flattening import flattened
-from symmem.method.kernel import Kernel
 from symmem.method.kernel_sum import kernel_sum
 from symmem.method.method import Channel, Method
 
@@ -31,7 +32,15 @@ from symmem.method.method import Channel, Method
 @lru_cache(maxsize=256)
 def merged(method: Method) -> Method:
     """The method with as few channels as Phi tells apart."""
-    method = _without_doubles(flattened(method))
+    one = flattened(method)
+    together = _together(without_doubles(one) if one.is_cascade else one)
+    # A double that Phi sees in a sum goes into the sum, with the rest of it; what is left may make new sums.
+    single = without_doubles(together)
+    return together if single is together else _together(single)
+
+
+def _together(method: Method) -> Method:
+    """The method with one channel for those that Phi sees only together."""
     phi = method.phi
     read = {place for channel in method.channels for place in method.read_by(channel)}
     free = [channel for place, channel in enumerate(method.channels) if place not in read]
@@ -45,7 +54,7 @@ def merged(method: Method) -> Method:
             if factor is None:
                 continue
             scale = _share(factor, other.g, first.g, method.numbers)
-            weight = _weight(first.kernel, other.kernel, method.numbers)
+            weight = proportion(first.kernel, other.kernel, method.numbers)
             if scale is not None:
                 kernels.append(other.kernel.scaled(scale))
             elif weight is not None:
@@ -63,20 +72,6 @@ def merged(method: Method) -> Method:
     if len(channels) == len(method.channels):
         return method
     return replace(method, phi=phi, channels=tuple(channels))
-
-
-def _without_doubles(method: Method) -> Method:
-    """In a cascade: channels with one g and one kernel are one, by one name."""
-    if not method.is_cascade:
-        return method
-    names: dict[Expr, Expr] = {}
-    kept: dict[tuple[Expr, Kernel], Channel] = {}
-    for channel in method.channels:
-        g = channel.g.xreplace(names)
-        first = kept.setdefault((g, channel.kernel), replace(channel, g=g))
-        if first.symbol != channel.symbol:
-            names[channel.symbol] = first.symbol
-    return replace(method, phi=method.phi.xreplace(names), channels=tuple(kept.values()))
 
 
 def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr | None:
@@ -97,14 +92,6 @@ def _share(factor: Expr, above: Expr, below: Expr, scalars: Scalars) -> Expr | N
     ratio = collect(above / below, scalars)
     share = scalars.tidy(factor * ratio) if is_constant(ratio) else None
     return share if share is not None and scalars.field.read(share) is not None else None
-
-
-def _weight(first: Kernel, other: Kernel, scalars: Scalars) -> Expr | None:
-    """``c_other(n, k) / c_first(n, k)`` where it is one number for all n and k: then the g's add up in one memory."""
-    if first.shape != other.shape or first.scale(STEP) == 0:
-        return None
-    ratio = scalars.tidy(other.scale(STEP) / first.scale(STEP))
-    return ratio if STEP not in ratio.free_symbols else None
 
 
 def _below(ratio: Expr, scalars: Scalars) -> Expr:

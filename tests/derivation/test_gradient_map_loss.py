@@ -185,6 +185,38 @@ def test_the_gradient_of_a_scalar(scalar: Expr) -> None:
     assert canonical(derivative(scalar, along(slot(0))) - total(expanded(gradient(scalar) * slot(0)))) == 0
 
 
+SOFT = "{}/sqrt({}**2 + eps)"
+
+
+def _two_names(g: str, b: str, decayed: bool) -> Optimizer:
+    """Soft sign with the momentum by two names: m1, and m2 with its own g and b."""
+    momentum = [Momentum("grad", "beta", "1 - beta"), Momentum(g, "beta", b)]
+    momentum += [Momentum("theta", "0", "wd")] if decayed else []
+    parameters = {"beta": BETA, "eps": EPS} | ({"wd": DECAY} if decayed else {})
+    return Optimizer("two", SOFT.format("m1", "m2") + (" + m3" if decayed else ""), momentum, parameters)
+
+
+@pytest.mark.parametrize("decayed", [False, True])
+@pytest.mark.parametrize(
+    ("g", "b", "multiple"),
+    [("grad", "1 - beta", "1"), ("grad", "2*(1 - beta)", "2"), ("-3*grad", "2 - 2*beta", "(-6)")],
+)
+def test_one_memory_by_two_names(g: str, b: str, multiple: str, decayed: bool) -> None:
+    """``m2 = c m1``: all that holds with c m1 written in the place of m2 holds, to a symbolic zero."""
+    two = _two_names(g, b, decayed)
+    one = _map("one", SOFT.format("m1", f"({multiple}*m1)"), decayed=decayed, eps=True)
+    for order in (1, 2):
+        found, expected = (gradient_map_loss(method_of(each), order) for each in (two, one))
+        assert isinstance(found, GradientMapLoss)
+        assert isinstance(expected, GradientMapLoss)
+        assert canonical(found.potential - expected.potential) == 0
+        assert canonical(found.running - expected.running) == 0
+        assert is_same(found.map.map, expected.map.map)
+    first, second = (symmem.derive(each).modified_loss for each in (two, one))
+    assert canonical(first.potential - second.potential) == 0
+    assert is_same(first.preconditioner, second.preconditioner)
+
+
 @pytest.mark.parametrize("name", ["nesterov", "lion"])
 def test_memory_that_is_not_geometric_has_it_to_first_order(name: str) -> None:
     method = method_of(symmem.load(name))

@@ -73,6 +73,24 @@ CASES = {
     "a reader of a reader": optimizer(
         "m3 + m1", ("grad", "p", "1"), ("m1**2 + grad", "q", "1"), ("m2", "p", "1 - p")
     ),
+    "two names of one memory": optimizer(
+        "m1/(m2**2 + 1) + m3**2", ("grad", "p", "1"), ("3*grad", "p", "2"), ("grad", "q", "1")
+    ),
+    "two names of a sum": optimizer(
+        "(m1 + m2)/((m3 + m4)**2 + 1)",
+        *(("grad", "p", "1"), ("grad", "q", "q"), ("grad", "p", "2"), ("grad", "q", "2*q")),
+    ),
+    "a sum that shows after": optimizer(
+        "(m1 + m2)/((m3 + m2)**2 + 1)", ("grad", "p", "1"), ("grad", "q", "1"), ("grad", "p", "1")
+    ),
+    "a multiple that may be 0": optimizer("m1 + m2**3", ("grad", "p", "q"), ("grad", "p", "2")),
+    "two names with weights of the step": optimizer(
+        "m1/(m2**2 + 1)", ("grad", "p", "1/(n + 1)"), ("grad", "p", "3/(n + 1)")
+    ),
+    "not one memory": optimizer("m1/(m2**2 + 1)", ("grad", "p", "1"), ("grad", "p", "1/(n + 1)")),
+    "two names that are read": optimizer(
+        "m1 + m2 + m3", ("grad", "p", "1"), ("grad", "p", "2"), ("(grad - m2)**2", "q", "1")
+    ),
     "a jump that is read": optimizer("m2", ("grad", "p", "1"), ("m1 + sign(m1)", "q", "1")),
 }
 
@@ -87,10 +105,21 @@ def test_the_normal_form_makes_the_same_updates(name: str, change: object) -> No
 @pytest.mark.parametrize(
     ("name", "count"),
     [("multiples of one vector", 1), ("multiples of one memory", 1), ("weights that depend on the step", 2),
-     ("a sign", 2), ("a memory of multiples", 1), ("read by another alone", 2), ("two of one kind", 2)],
+     ("a sign", 2), ("a memory of multiples", 1), ("read by another alone", 2), ("two of one kind", 2),
+     ("two names of one memory", 2), ("two names of a sum", 1), ("a sum that shows after", 1),
+     ("a multiple that may be 0", 1), ("two names with weights of the step", 1), ("not one memory", 2),
+     ("two names that are read", 2)],
 )  # fmt: skip
 def test_as_few_channels_as_phi_tells_apart(name: str, count: int) -> None:
     assert len(merged(method_of(CASES[name])).channels) == count
+
+
+def test_a_multiple_holds_where_it_is_0() -> None:
+    """``m1 = q/2 m2`` at q = 0 too: of the two names the one stays by which nothing is divided."""
+    one = merged(method_of(CASES["a multiple that may be 0"]))
+    without = method_of(optimizer("m1**3", ("grad", "p", "2")))
+    at_zero = replace(one, phi=one.phi.xreplace({Q: Integer(0)}))
+    assert updates(at_zero, HISTORY) == updates(without, HISTORY)
 
 
 @pytest.mark.parametrize(

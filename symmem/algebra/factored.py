@@ -6,7 +6,7 @@ of batches: ``1 + beta - N (1 - beta)``; ``1 - beta`` is preferred to ``beta - 1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import gcd
@@ -15,7 +15,7 @@ from sympy import Add, Expr, Integer, Mul, Pow
 
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.localised import Terms, localised
-from symmem.algebra.rational import Polynomial, Quotient
+from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.symbols import BATCHES
 
 MOST_FACTORED_TERMS = 250
@@ -32,11 +32,35 @@ Factor = tuple[Expr, Expr]
 
 def write(field: ExponentialField, element: Quotient) -> Expr:
     """The factored SymPy expression equal to ``element``."""
+    element = _with_single_signs(field, element)
     if element.is_zero():
         return Integer(0)
     local = localised(field, element)
     written = _written(local.field, local.terms(element.numerator), local.terms(element.denominator))
     return written.xreplace(local.names)
+
+
+def _with_single_signs(field: ExponentialField, element: Quotient) -> Quotient:
+    """The element with ``(-1)^(2n) = 1``, as n is a whole number: the field takes ``(-1)^n`` for any number."""
+    if -1 not in field.bases:
+        return element
+    place = field.bases.index(Integer(-1))
+    signs = {field.power_position(place, index) for index in field.indices}
+    parts = (element.numerator, element.denominator)
+    if not any(exponents[p] > 1 for part in parts for exponents in part.to_dict() for p in signs):
+        return element
+    above, below = (_reduced(field, part, signs) for part in parts)
+    # 1 - (-1)^(2n) below the line is a pole at every n: it is shown as it stands.
+    return element if below.is_zero() else quotient(above, below)
+
+
+def _reduced(field: ExponentialField, polynomial: Polynomial, signs: Collection[int]) -> Polynomial:
+    """Every exponent at these places modulo 2."""
+    terms: dict[tuple[int, ...], int] = {}
+    for exponents, coefficient in polynomial.to_dict().items():
+        single = tuple(e % 2 if p in signs else e for p, e in enumerate(exponents))
+        terms[single] = terms.get(single, 0) + int(coefficient)
+    return field.rationals.polynomial({key: value for key, value in terms.items() if value})
 
 
 @lru_cache(maxsize=4096)

@@ -93,16 +93,16 @@ class GroupForm:
 
 def without_group_form(method: Method) -> Missing | None:
     """Why there is no update of a parameter group: its sums over the steps of other groups ask for one decay each."""
-    if not has_geometric_memory(method):
-        words = "parameter groups with rates and steps of their own need geometric memory of theta and grad"
-        return Missing(Sentence.of(Whose(method.name), words))
+    words = []
     if any(part.has(TOTAL) for part in (method.phi, *(channel.g for channel in method.channels))):
-        words = "a number of the whole model joins the parameter groups"
-        return Missing(Sentence.of(Whose(method.name), words))
-    if any(gain.has(where, Product) for gain in (*gains(method), *scales(method))):
-        words = "a branch or a product over steps in b has no form for all steps at once"
-        return Missing(Sentence.of(Whose(method.name), words))
-    return None
+        words.append("a number of the whole model joins the parameter groups")
+    if not has_geometric_memory(method):
+        words.append(
+            "parameter groups with rates and steps of their own need geometric memory of theta and grad"
+        )
+    elif any(gain.has(where, Product) for gain in (*gains(method), *scales(method))):
+        words.append("a branch or a product over steps in b has no form for all steps at once")
+    return Missing(Sentence.of(Whose(method.name), ", and ".join(words))) if words else None
 
 
 def has_geometric_memory(method: Method) -> bool:

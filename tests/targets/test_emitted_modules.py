@@ -215,6 +215,8 @@ BAD = [
     ({"beta1": 1.0}, "beta1 = 1.0 is outside"),
     ({"beta2": float("nan")}, "beta2 = nan is outside"),
     ({"eps": 0.0}, "eps = 0.0 is outside"),
+    ({"eps": float("inf")}, r"eps = inf is outside \(0, inf\)"),
+    ({"weight_decay": float("inf")}, r"weight_decay = inf is outside \[0, inf\)"),
     ({"out": np.zeros(2)}, "out is not like theta"),
 ]
 

@@ -107,6 +107,8 @@ def test_bad_values_are_named_before_compilation() -> None:
     given = jax_probe.calls("adamw", 1, "step")
     with pytest.raises(ValueError, match="beta1"):
         emitted("adamw").step(theta, *given, lr=0.1, beta1=1.5)
+    with pytest.raises(ValueError, match=r"weight_decay = inf is outside \[0, inf\)"):
+        emitted("adamw").step(theta, *given, lr=0.1, weight_decay=float("inf"))
     with pytest.raises(ValueError, match="n = -2"):
         emitted("adamw").step(theta, *given, lr=0.1, n=-2)
     with pytest.raises(TypeError, match="complex"):

@@ -96,6 +96,7 @@ REFUSED = [
     ("'n', [1 2]", "steps count from 0"),
     ("'beta1', 1", r"beta1 = 1 is outside \[0, 1\)"),
     ("'eps', NaN", "eps = NaN is outside"),
+    ("'weight_decay', Inf", r"weight_decay = Inf is outside \[0, inf\)"),
     ("'beta3', 1", "settings are beta1, beta2, eps, lr, n, weight_decay"),
     ("'beta1'", "name-value pairs"),
 ]

@@ -217,6 +217,10 @@ X, HALF = torch.ones(3), torch.ones(3, dtype=torch.bfloat16)
 REFUSED = [
     (lambda: adamw().memoryless(X, X, n=-1), "n = -1: steps count from 0"),
     (lambda: adamw().memoryless(X, X, beta1=1), r"beta1 = 1 is outside \[0, 1\)"),
+    (
+        lambda: adamw().memoryless(X, X, weight_decay=float("inf")),
+        r"weight_decay = inf is outside \[0, inf\)",
+    ),
     (lambda: adamw().step(X, X, [X], lr=float("nan")), "not finite"),
     (lambda: adamw().step(X, X, X, lr=1), "hv is a tensor, not a list of 1"),
     (lambda: adamw().step(X, X, [X, X], lr=1), "hv is 2 vectors, not a list of 1"),

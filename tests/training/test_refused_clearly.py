@@ -128,6 +128,7 @@ LATER: list[tuple[str, Any, str]] = [
     ("betas", (0.9, 2), "beta2 = 2.0 is outside"),
     ("betas", (0.9,), "takes 2 betas"),
     ("eps", float("nan"), "eps = nan is outside"),
+    ("weight_decay", float("inf"), "weight_decay = inf is outside"),
     ("history", "curved", "history = 'curved'"),
     ("maximize", "no", "maximize = 'no'"),
     ("strength", "x", "strength = 'x' is not"),

@@ -104,6 +104,9 @@ def test_second_order(name: str) -> None:
 def test_what_one_vector_cannot_do_is_refused() -> None:
     with pytest.raises(DerivationError, match=r"whole model joins the parameter groups.*take Memoryless"):
         WithMemory(OPTIMIZERS["global-clip"], parameters())
+    both = r"whole model joins the parameter groups, and .* need geometric memory.*take Memoryless"
+    with pytest.raises(DerivationError, match=both):
+        WithMemory("avagrad", parameters())
     with pytest.raises(
         DerivationError, match=r"matrices of other shapes come from .*matmul, transpose; take order 1"
     ):

@@ -86,7 +86,7 @@ def _settings(program: Program) -> list[str]:
         "p = struct();",
         *(f"{field(each.name)} = {decimal(each.default)};" for each in parameters),
         "p = merged(p, extra, given);",
-        *(_check(each) for each in parameters if _condition(each)),
+        *(_check(each) for each in parameters),
     ]
     return ["function p = settings(extra, given)", *indented(body), "end"]
 
@@ -97,9 +97,9 @@ def _check(parameter: Parameter) -> str:
 
 
 def _condition(parameter: Parameter) -> str:
-    """False for NaN."""
+    """False for NaN and infinity."""
     value, interval = field(parameter.name), parameter.range
-    found = []
+    found = [f"isfinite({value})"]
     if interval.lower != -oo:
         found.append(f"{value} {'>' if interval.lower_open else '>='} {decimal(interval.lower)}")
     if interval.upper != oo:

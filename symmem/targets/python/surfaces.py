@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from sympy import Symbol, oo
+from sympy import Expr, Symbol, oo
 
 from symmem.algebra.atoms import GRAD, LOSS
 from symmem.algebra.symbols import VARIANCE
@@ -187,22 +187,22 @@ def check(program: Program, guard: str) -> list[str]:
     """
     lines = [*signature("_check", ["n", *program.parameters]), f"{INDENT}_check_step(n)"]
     for parameter in program.optimizer.parameters:
-        condition = _condition(parameter)
-        if condition:
-            name = parameter.name
-            lines += [
-                f"{INDENT}if {guard.format(name)}not {condition}:",
-                f'{INDENT * 2}raise _outside("{name}", {name}, "{parameter.range}")',
-            ]
+        name = parameter.name
+        lines += [
+            f"{INDENT}if {guard.format(name)}not {_condition(parameter)}:",
+            f'{INDENT * 2}raise _outside("{name}", {name}, "{parameter.range}")',
+        ]
     return lines
 
 
 def _condition(parameter: Parameter) -> str:
+    """An open end at infinity leaves infinity out."""
     interval = parameter.range
-    lower = (
-        "" if interval.lower == -oo else f"{decimal(interval.lower)} {'<' if interval.lower_open else '<='} "
-    )
-    upper = (
-        "" if interval.upper == oo else f" {'<' if interval.upper_open else '<='} {decimal(interval.upper)}"
-    )
-    return f"{lower}{parameter.name}{upper}" if lower or upper else ""
+    lower, upper = (_end(each) for each in (interval.lower, interval.upper))
+    below, above = ("<" if is_open else "<=" for is_open in (interval.lower_open, interval.upper_open))
+    return f"{lower} {below} {parameter.name} {above} {upper}"
+
+
+def _end(end: Expr) -> str:
+    """Infinity as a number, which no parameter by the name of a function can hide: 1e999 is float("inf")."""
+    return {oo: "1e999", -oo: "-1e999"}.get(end) or decimal(end)

@@ -47,16 +47,9 @@ BENCHMARKS: tuple[Callable[[], Row], ...] = (
     torch_step.forward_over_reverse_time,
     torch_step.forward_over_reverse_memory,
     torch_step.central_difference_time,
-    torch_memory.every_tenth_step_small,
-    torch_memory.every_tenth_step,
-    torch_memory.every_tenth_step_large,
-    torch_memory.every_tenth_step_by_differences_small,
-    torch_memory.every_tenth_step_by_differences,
-    torch_memory.every_tenth_step_by_differences_large,
-    torch_memory.every_step,
-    torch_memory.without_correction_small,
-    torch_memory.without_correction,
-    torch_memory.without_correction_large,
+    torch_step.double_backward_by_kernels_time,
+    torch_step.forward_over_reverse_by_kernels_time,
+    *torch_memory.BENCHMARKS,
 )
 HEADER = ("benchmark", "subject", "measure", "ratio", "target", "", "note")
 

@@ -1,79 +1,72 @@
 """AdamW with its memory correction in every tenth step against PyTorch's AdamW: ten training steps of each.
 
-The MLP of the benchmark of the memoryless step, batch 512, float32, with 0.1, 3 and 20 million parameters.  The note is
-the floor: PyTorch's AdamW with a product by hand in every tenth step, and nothing done with it.
+The MLP of the benchmark of the memoryless step, batch 512, float32, with 0.1, 3 and 20 million parameters, by PyTorch
+alone and by the kernels of ``symmem build``.  The note is the floor: PyTorch's AdamW with a product by hand in every
+tenth step, and nothing done with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 from measure import Row, Target, seconds, side_by_side
-from torch_step import network
+from torch_step import built, network
 
 from symmem.training import WithMemory
 
 STEPS = 10
+SIZES = {"_small": 0.1, "": 3.0, "_large": 20.0}
+"""Millions of parameters, by the ending of a row's name."""
 
 
-def every_tenth_step() -> Row:
-    return _row(10, "double-backward", Target(1.2))
+@dataclass(frozen=True)
+class Way:
+    """How AdamW with memory is trained: a correction in every so many steps, 0 for none."""
+
+    name: str
+    every: int
+    hvp: str = "double-backward"
+    by_kernels: bool = False
 
 
-def every_tenth_step_small() -> Row:
-    return _row(10, "double-backward", Target(1.2), 0.1)
+def _rows() -> Iterator[Callable[[], Row]]:
+    """A row for each way to train and each size; the way without kernels is that of who has no compiler."""
+    for way in (
+        Way("every_tenth_step", 10),
+        Way("every_tenth_step_by_differences", 10, "forward-difference"),
+        Way("every_tenth_step_by_kernels", 10, by_kernels=True),
+        Way("without_correction", 0),
+        Way("without_correction_by_kernels", 0, by_kernels=True),
+    ):
+        for size, millions in SIZES.items():
+            row = partial(_row, way, Target(1.2 if way.every else 1.02), millions)
+            row.__name__ = f"{way.name}{size}"  # type: ignore[attr-defined]  # what the command line chooses by
+            yield row
 
 
-def every_tenth_step_large() -> Row:
-    return _row(10, "double-backward", Target(1.2), 20.0)
-
-
-def every_tenth_step_by_differences() -> Row:
-    return _row(10, "forward-difference", Target(1.2))
-
-
-def every_tenth_step_by_differences_small() -> Row:
-    return _row(10, "forward-difference", Target(1.2), 0.1)
-
-
-def every_tenth_step_by_differences_large() -> Row:
-    return _row(10, "forward-difference", Target(1.2), 20.0)
-
-
-def every_step() -> Row:
-    return _row(1, "double-backward", None)
-
-
-def without_correction() -> Row:
-    return _row(0, "double-backward", Target(1.02))
-
-
-def without_correction_small() -> Row:
-    return _row(0, "double-backward", Target(1.02), 0.1)
-
-
-def without_correction_large() -> Row:
-    return _row(0, "double-backward", Target(1.02), 20.0)
-
-
-def _row(every: int, hvp: str, target: Target | None, millions: float = 3.0) -> Row:
-    subject, measure = _corrected(every, hvp, millions), _plain(millions)
-    floor = _by_hand(every, hvp, millions)
+def _row(way: Way, target: Target | None, millions: float) -> Row:
+    subject, measure = _corrected(way, millions), _plain(millions)
+    floor = _by_hand(way.every, way.hvp, millions)
     found = side_by_side(lambda: seconds(subject), lambda: seconds(measure), rounds=9, patience=90.0)
-    words = f"a correction every {every} steps" if every else "strength 0"
-    name = f"AdamW with memory / torch.optim.AdamW, {words}, {hvp}, {millions:g} million parameters"
+    words = f"a correction every {way.every} steps, {way.hvp}" if way.every else "strength 0"
+    kernels = ", built kernels" if way.by_kernels else ""
+    name = f"AdamW with memory / torch.optim.AdamW, {words}{kernels}, {millions:g} million parameters"
     note = ""
-    if every:
+    if way.every:
         least = side_by_side(lambda: seconds(floor), lambda: seconds(measure), rounds=5, patience=30.0)
         note = f"floor {least[0] / least[1]:.2f}"
     return Row(name, found[0] / STEPS, found[1] / STEPS, target, note)
 
 
-def _corrected(every: int, hvp: str, millions: float) -> Callable[[], None]:
+def _corrected(way: Way, millions: float) -> Callable[[], None]:
     model, closure = network(millions)
-    strength = -1.0 if every else 0.0
-    optimizer = WithMemory("adamw", model.parameters(), lr=1e-6, strength=strength, every=every or 1, hvp=hvp)
+    amount: dict[str, Any] = {"strength": -1.0, "every": way.every} if way.every else {"strength": 0.0}
+    kernels = built() if way.by_kernels else None
+    optimizer = WithMemory("adamw", model.parameters(), lr=1e-6, hvp=way.hvp, kernels=kernels, **amount)
     return _training(lambda: optimizer.step(closure))
 
 
@@ -135,3 +128,6 @@ def _training(step: Callable[[], object]) -> Callable[[], None]:
 
     train()
     return train
+
+
+BENCHMARKS: tuple[Callable[[], Row], ...] = tuple(_rows())

@@ -19,7 +19,7 @@ from symmem.training.on_triton import TRITON, check_devices, check_kernels, trit
 from symmem.training.runtime import memoryless, with_memory
 from symmem.training.runtime import probe as runtime_probe
 from symmem.training.runtime.formulas import FirstOrder, Formulas, Group
-from symmem.training.runtime.fused import Fused
+from symmem.training.runtime.fused import Kernels
 from symmem.training.runtime.lines import usual_history
 from symmem.training.runtime.noise import Noise, Sample, with_noise
 from symmem.training.runtime.optimizer import Settings
@@ -50,7 +50,8 @@ class Memoryless(memoryless.Memoryless):
     ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
     functions by name too.  One whose name is an argument here gets an underscore after it.  ``history`` is "straight"
     where there is such a history, else "expansion": with a warning at order 1, and as a matter of course beyond it.
-    ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`).
+    ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`), the path of a module of
+    ``symmem build`` by its compiled ones.
     """
 
     def __init__(
@@ -77,13 +78,13 @@ class Memoryless(memoryless.Memoryless):
         check_kernels(self.declaration, formulas, kernels, keeps_state=False)
         values, functions = _sorted_out(formulas, arguments)
         known = history or _history(formulas, order)
-        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
         path = None if self.on_triton else kernels
-        super().__init__(formulas, params, {"lr": lr, **values}, settings, path)
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions, path)
+        super().__init__(formulas, params, {"lr": lr, **values}, settings)
 
-    def fused(self) -> Fused | None:
-        """Triton's kernels, where they were asked for."""
-        return triton_kernels(self.declaration) if self.on_triton else None
+    def fused(self) -> Kernels | None:
+        """Triton's kernels, where they were asked for, else those of the path."""
+        return triton_kernels(self.declaration) if self.on_triton else super().fused()
 
     def check_group(self, group: Group) -> None:
         """As the runtime; Triton's kernels ask for a GPU."""
@@ -104,7 +105,8 @@ class Memoryless(memoryless.Memoryless):
 class WithMemory(with_memory.WithMemory):
     """The runtime's WithMemory for a name of the zoo, a file, or an Optimizer; ``arguments`` as in Memoryless.
 
-    ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`).
+    ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`), the path of a module of
+    ``symmem build`` by its compiled ones.
     """
 
     def __init__(
@@ -132,13 +134,14 @@ class WithMemory(with_memory.WithMemory):
         check_kernels(self.declaration, formulas, kernels, keeps_state=True)
         values, functions = _sorted_out(formulas, arguments)
         known = history or _history(formulas, 1)
-        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions)
+        path = None if self.on_triton else kernels
+        settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions, path)
         amount = Amount(strength, target, every)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
 
-    def fused(self) -> Fused | None:
-        """Triton's kernels, where they were asked for."""
-        return triton_kernels(self.declaration) if self.on_triton else None
+    def fused(self) -> Kernels | None:
+        """Triton's kernels, where they were asked for, else those of the path."""
+        return triton_kernels(self.declaration) if self.on_triton else super().fused()
 
     def check_group(self, group: Group) -> None:
         """As the runtime; Triton's kernels ask for a GPU."""

@@ -34,9 +34,7 @@ def check_kernels(
             f"kernels = {kernels!r}: those of {optimizer.name} apply its declared schedule, and here the rate "
             "is that of the group; take a declaration without [schedule]"
         )
-    if kernels != TRITON:
-        if keeps_state:
-            raise ValueError(f"kernels = {kernels!r}: with memory there is kernels={TRITON!r} alone")
+    if kernels != TRITON:  # a path, which the runtime looks at
         return
     if not isinstance(formulas, FirstOrder):
         raise ValueError(f"kernels = {kernels!r}: {formulas.title} has no kernels at this order and step")

@@ -1,107 +1,237 @@
-"""The PyTorch optimizer of the runtime with the path of built kernels: the same steps, by compiled code."""
+"""The PyTorch optimizers of the runtime with the path of built kernels: the same training, by compiled code."""
 
 from __future__ import annotations
 
 import copy
 import pickle
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 from compiled import KERNELS, built
 
-from symmem.training import Memoryless
-from symmem.training.runtime.kernels import operators_of
+from symmem.training import Memoryless, WithMemory
+from symmem.training.runtime.kernels import Compiled
 
-CLASSES = {"adamw": "MemorylessAdamW", "rmsprop": "MemorylessRMSprop", "nesterov": "MemorylessNesterov"}
+NESTED = ("lamb", "laprop")
+WAYS = [
+    (Memoryless, {}),
+    (Memoryless, {"limit": True}),
+    (Memoryless, {"maximize": True, "max_norm": 0.1}),
+    (Memoryless, {"hvp": "central-difference"}),
+    (Memoryless, {"history": "expansion"}),
+    (WithMemory, {"strength": 0}),
+    (WithMemory, {"strength": -1, "every": 2}),
+    (WithMemory, {"strength": -0.5, "history": "expansion", "max_norm": 0.1}),
+    (WithMemory, {"strength": 1, "maximize": True}),
+]
+CALLS = (12, 12, 12, 12, 12, 6, 9, 12, 12)
+"""In six steps: a step and its directions; in a step without correction no directions."""
 
 
-def emitted(name: str) -> ModuleType:
-    """Our optimizer by the name that an emitted module has for it, and the operators of kernels."""
-    kind = partial(Memoryless, name)
-    return SimpleNamespace(**{CLASSES[name]: kind}, _operators=lambda path: operators_of(path, name))
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions of the kernels that were called."""
+    names, call = [], Compiled.call
+
+    def noted(self: Compiled, name: str, *given: Any) -> Any:
+        names.append(name)
+        return call(self, name, *given)
+
+    monkeypatch.setattr(Compiled, "call", noted)
+    return names
 
 
 def path_of(shared: Path, name: str) -> str:
-    return str(built(shared, KERNELS, "quick") / "python" / f"symmem_{name}.py")
+    folder = built(shared, NESTED if name in NESTED else KERNELS, "quick")
+    return str(folder / "python" / f"symmem_{name.replace('-', '_')}.py")
 
 
-def problem(dtype: torch.dtype) -> tuple[torch.nn.Module, Callable[[], torch.Tensor]]:
+def problem(kind: torch.dtype = torch.float64) -> tuple[torch.nn.Module, Callable[[], torch.Tensor]]:
     torch.manual_seed(1)
-    net = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3)).to(dtype)
-    x, y = torch.randn(20, 5, dtype=dtype), torch.randn(20, 3, dtype=dtype)
+    net = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3)).to(kind)
+    x, y = torch.randn(20, 5, dtype=kind), torch.randn(20, 3, dtype=kind)
     return net, lambda: (net(x) - y).square().mean()
 
 
-def trained(module: ModuleType, name: str, dtype: torch.dtype, **more: object) -> torch.Tensor:
-    net, closure = problem(dtype)
-    optimizer = getattr(module, CLASSES[name])(net.parameters(), lr=1e-4, **more)
+def trained(made: Any, name: str, kind: torch.dtype = torch.float64, **more: Any) -> tuple[Any, Any]:
+    net, closure = problem(kind)
+    optimizer = made(name, net.parameters(), lr=1e-3, **more)
     for _ in range(6):
         optimizer.step(closure)
-    return torch.cat([p.detach().view(-1) for p in net.parameters()])
+    return torch.cat([p.detach().view(-1) for p in net.parameters()]), optimizer
+
+
+def assert_same(found: tuple[Any, Any], plain: tuple[Any, Any], tolerance: float) -> None:
+    """The parameters, and what the optimizers keep."""
+    torch.testing.assert_close(found[0], plain[0], rtol=tolerance, atol=tolerance)
+    mine, others = (each[1].state_dict()["state"] for each in (found, plain))
+    assert mine.keys() == others.keys()
+    for key, entry in others.items():
+        assert mine[key].keys() == entry.keys()
+        for name, value in entry.items():
+            torch.testing.assert_close(mine[key][name], value, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("way", "count"), [*zip(WAYS, CALLS, strict=True)], ids=str)
+@pytest.mark.parametrize("name", ["adamw", "rmsprop", "nesterov"])
+def test_the_same_training(shared_folder: Path, called: list[str], name: str, way: Any, count: int) -> None:
+    made, more = way
+    found = trained(made, name, kernels=path_of(shared_folder, name), **more)
+    assert len(called) == count
+    assert_same(found, trained(made, name, **more), 1e-6 if "hvp" in more else 1e-12)
+
+
+@pytest.mark.parametrize("strength", [0, -1])
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_memory_has_the_rows_of_the_state(
+    shared_folder: Path, called: list[str], name: str, strength: int
+) -> None:
+    found = trained(WithMemory, name, kernels=path_of(shared_folder, name), strength=strength)
+    assert set(called) == ({"direction", "straight_update"} if strength and name != "gd" else {"update"})
+    assert_same(found, trained(WithMemory, name, strength=strength), 1e-12)
+
+
+def test_a_cascade_runs_from_its_memory(shared_folder: Path, called: list[str]) -> None:
+    found = trained(WithMemory, "laprop", kernels=path_of(shared_folder, "laprop"), limit=True)
+    assert called == ["update"] * 6
+    assert_same(found, trained(WithMemory, "laprop", limit=True), 1e-12)
+
+
+def test_functions_of_a_tensor(shared_folder: Path, called: list[str]) -> None:
+    path = path_of(shared_folder, "lamb")
+    found = trained(Memoryless, "lamb", kernels=path)
+    assert len(called) == 12
+    assert_same(found, trained(Memoryless, "lamb"), 1e-12)
+    with pytest.raises(ValueError, match="LAMB has no kernels with memory"):
+        trained(WithMemory, "lamb", kernels=path)
+
+
+@pytest.mark.parametrize("made", [Memoryless, WithMemory])
+def test_other_types(shared_folder: Path, called: list[str], made: Any) -> None:
+    path = path_of(shared_folder, "adamw")
+    more = {"strength": -1} if made is WithMemory else {}
+    single = trained(made, "adamw", torch.float32, kernels=path, **more)
+    assert called
+    assert_same(single, trained(made, "adamw", torch.float32, **more), 1e-5)
+    called.clear()
+    half = trained(made, "adamw", torch.bfloat16, kernels=path, **more)
+    assert not called  # the formulas
+    assert_same(half, trained(made, "adamw", torch.bfloat16, **more), 0.0)
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{}, {"limit": True}, {"maximize": True}, {"hvp": "central-difference"}, {"history": "expansion"}],
+    ("made", "more"),
+    [
+        (Memoryless, {"groups": True}),
+        (WithMemory, {"target": {"beta2": 0.95}}),
+        (WithMemory, {"strength": -1, "limit": True}),
+        (WithMemory, {"strength": -1, "groups": True}),
+        (WithMemory, {"strength": -1, "transposed": True}),
+    ],
     ids=str,
 )
-@pytest.mark.parametrize("name", CLASSES)
-def test_the_same_steps(shared_folder: Path, name: str, change: dict[str, object]) -> None:
-    module, path = emitted(name), path_of(shared_folder, name)
-    used = []
-    operators = module._operators(path)
-    operator = "step_" if change.get("history") == "expansion" else "straight"
-    step = getattr(operators, operator)
-
-    def counted(*arguments: object) -> object:
-        used.append(len(arguments))
-        return step(*arguments)
-
-    setattr(operators, operator, counted)
-    compiled = trained(module, name, torch.float64, kernels=path, **change)
-    assert len(used) == 6 * 4  # six steps of four tensors
-    plain = trained(module, name, torch.float64, **change)
-    assert (compiled - plain).abs().max() < (1e-6 if "hvp" in change else 1e-11)
-
-
-def test_float32_and_what_falls_back(shared_folder: Path) -> None:
-    module, path = emitted("adamw"), path_of(shared_folder, "adamw")
-    single = trained(module, "adamw", torch.float32, kernels=path)
-    assert (single - trained(module, "adamw", torch.float32)).abs().max() < 1e-4
-    half = trained(module, "adamw", torch.bfloat16, kernels=path)
-    assert torch.equal(half, trained(module, "adamw", torch.bfloat16))
-    net, closure = problem(torch.float64)
-    other, second = problem(torch.float64)
-    made = []
-    for model, loss, more in ((net, closure, {"kernels": path}), (other, second, {})):
-        groups = [
-            {"params": list(model[0].parameters()), "lr": 1e-3},
-            {"params": list(model[2].parameters())},
-        ]
-        optimizer = module.MemorylessAdamW(groups, lr=1e-2, **more)
+def test_what_the_formulas_do_instead(
+    shared_folder: Path, called: list[str], made: Any, more: dict[str, Any]
+) -> None:
+    more, found = dict(more), []
+    apart, transposed = more.pop("groups", False), more.pop("transposed", False)
+    for kernels in (path_of(shared_folder, "adamw"), None):
+        net, closure = problem()
+        if transposed:
+            net[0].weight.data = net[0].weight.data.t().contiguous().t()
+        groups = [{"params": [p], "lr": 1e-3 * (1 + apart * k)} for k, p in enumerate(net.parameters())]
+        optimizer = made("adamw", groups, kernels=kernels, **more)
         for _ in range(3):
-            optimizer.step(loss)
-        made.append(torch.cat([p.detach().view(-1) for p in model.parameters()]))
-    assert torch.equal(*made)  # different rates: the formulas of the module
+            optimizer.step(closure)
+        found.append(torch.cat([p.detach().reshape(-1) for p in net.parameters()]))
+    assert not called
+    assert torch.equal(*found)
 
 
-def test_it_is_copied_and_kept(shared_folder: Path) -> None:
-    module, path = emitted("adamw"), path_of(shared_folder, "adamw")
-    net, closure = problem(torch.float64)
-    optimizer = module.MemorylessAdamW(net.parameters(), kernels=path)
+def test_a_state_goes_over_both_ways(shared_folder: Path, called: list[str]) -> None:
+    """PyTorch's state and that of the formulas into the kernels, and theirs back: the next step is the same."""
+    path = path_of(shared_folder, "adamw-torch")
+    net, closure = problem()
+    plain = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    for _ in range(3):
+        plain.zero_grad()
+        closure().backward()
+        plain.step()
+    kept, start = copy.deepcopy(plain.state_dict()), copy.deepcopy(net.state_dict())
+    ends = []
+    for kernels in (path, None, "back"):
+        net.load_state_dict(start)
+        state = copy.deepcopy(kept)
+        optimizer = WithMemory(
+            "adamw-torch", net.parameters(), lr=1e-3, strength=-1, kernels=None if kernels is None else path
+        )
+        optimizer.load_state_dict(state)
+        optimizer.step(closure)
+        if kernels == "back":  # the formulas go on from what the kernels keep
+            second = WithMemory("adamw-torch", net.parameters(), lr=1e-3, strength=-1)
+            second.load_state_dict(optimizer.state_dict())
+            optimizer = second
+        optimizer.step(closure)
+        ends.append(torch.cat([p.detach().view(-1) for p in net.parameters()]))
+    assert len(called) == 6
+    for end in ends[1:]:
+        torch.testing.assert_close(end, ends[0], rtol=1e-13, atol=1e-13)
+
+
+def test_a_tensor_joins_and_one_has_no_gradient(shared_folder: Path) -> None:
+    ends = []
+    for kernels in (path_of(shared_folder, "adamw"), None):
+        net, closure = problem()
+        unused = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+        optimizer = WithMemory("adamw", [*net[0].parameters(), unused], lr=1e-3, strength=-1, kernels=kernels)
+        optimizer.step(closure)
+        optimizer.add_param_group({"params": list(net[2].parameters())})
+        optimizer.step(closure)
+        assert bool((unused == 1).all())
+        ends.append(torch.cat([p.detach().view(-1) for p in net.parameters()]))
+    torch.testing.assert_close(*ends, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("made", [Memoryless, WithMemory])
+def test_a_closure_that_draws_a_batch_is_refused(shared_folder: Path, called: list[str], made: Any) -> None:
+    net, _ = problem()
+    more = {"strength": -1} if made is WithMemory else {}
+    path = path_of(shared_folder, "adamw")
+    optimizer = made("adamw", net.parameters(), hvp="central-difference", kernels=path, **more)
+    start, batches = copy.deepcopy(net.state_dict()), iter(range(1, 9))
+    with pytest.raises(RuntimeError, match="at the same point"):
+        optimizer.step(
+            lambda: net(torch.full((2, 5), float(next(batches)), dtype=torch.float64)).square().sum()
+        )
+    assert "update" not in called
+    for name, value in net.state_dict().items():
+        assert torch.equal(value, start[name])
+
+
+@pytest.mark.parametrize("made", [Memoryless, WithMemory])
+def test_it_is_copied_and_kept(shared_folder: Path, called: list[str], made: Any) -> None:
+    path = path_of(shared_folder, "adamw")
+    net, closure = problem()
+    optimizer = made("adamw", net.parameters(), kernels=path)
     optimizer.step(closure)
-    assert copy.deepcopy(optimizer).kernels == path
-    assert pickle.loads(pickle.dumps(optimizer)).kernels == path
+    for other in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))):
+        assert other.kernels == path
+        called.clear()
+        place = [p.detach().clone() for p in other.param_groups[0]["params"]]
+        other.step(lambda other=other: sum(p.square().sum() for p in other.param_groups[0]["params"]))
+        assert called
+        assert all(torch.any(p != q) for p, q in zip(other.param_groups[0]["params"], place, strict=True))
 
 
-def test_the_wrong_kernels_are_refused(shared_folder: Path, tmp_path: Path) -> None:
-    module = emitted("adamw")
-    net, _ = problem(torch.float64)
+@pytest.mark.parametrize("made", [Memoryless, WithMemory])
+def test_the_wrong_kernels_are_refused(shared_folder: Path, tmp_path: Path, made: Any) -> None:
+    net, _ = problem()
     with pytest.raises(ValueError, match="kernels of rmsprop, not of adamw"):
-        module.MemorylessAdamW(net.parameters(), kernels=path_of(shared_folder, "rmsprop"))
+        made("adamw", net.parameters(), kernels=path_of(shared_folder, "rmsprop"))
     with pytest.raises((ValueError, OSError)):
-        module.MemorylessAdamW(net.parameters(), kernels=str(tmp_path / "nothing.py"))
+        made("adamw", net.parameters(), kernels=str(tmp_path / "nothing.py"))
+    with pytest.raises(ValueError, match="keeps past values"):
+        WithMemory("delayed-gd", net.parameters(), kernels=str(tmp_path / "nothing.py"))

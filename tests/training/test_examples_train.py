@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from compiled import built
 from sklearn.datasets import load_digits
 from torch import nn
 
@@ -23,28 +24,35 @@ STEPS, BATCH = 120, 64
 torch.set_num_threads(1)  # the network is small, and pytest has the other cores
 
 
-def made(shown: str, model: nn.Module) -> torch.optim.Optimizer:
-    """The call as it is shown, with the parameters of this model."""
+def made(shown: str, model: nn.Module, shared: Path) -> torch.optim.Optimizer:
+    """The call as it is shown, with the parameters of this model, and kernels that are built for it."""
     call = ast.parse(shown, mode="eval").body
     assert isinstance(call, ast.Call)
     assert isinstance(call.func, ast.Name)
     kind = {"Memoryless": Memoryless, "WithMemory": WithMemory}[call.func.id]
-    settings = {each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg}
+    settings = {each.arg: each.value for each in call.keywords if each.arg}
+    path = (
+        built(shared, ("adamw",), "quick") / "python" / "symmem_adamw.py" if "kernels" in settings else None
+    )
+    settings = {
+        name: str(path) if name == "kernels" else ast.literal_eval(value) for name, value in settings.items()
+    }
     return kind(ast.literal_eval(call.args[0]), model.parameters(), **settings)
 
 
-def test_the_document_shows_three() -> None:
-    assert len(SHOWN) == 3
+def test_the_document_shows_four() -> None:
+    assert len(SHOWN) == 4
+    assert sum("kernels" in each for each in SHOWN) == 1
 
 
 @pytest.mark.parametrize("shown", SHOWN)
-def test_an_example_trains(shown: str) -> None:
+def test_an_example_trains(shown: str, shared_folder: Path) -> None:
     """The loss of all digits falls below three quarters of what it was, and is never above its start by a tenth."""
     data = load_digits()
     images, labels = torch.tensor(data.data / 16.0, dtype=torch.float32), torch.tensor(data.target)
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 32), nn.GELU(), nn.Linear(32, 10))
-    optimizer, order = made(shown, model), torch.Generator().manual_seed(0)
+    optimizer, order = made(shown, model, shared_folder), torch.Generator().manual_seed(0)
     losses = [float(nn.functional.cross_entropy(model(images), labels).detach())]
     for step in range(STEPS):
         chosen = torch.randint(len(labels), (BATCH,), generator=order)

@@ -178,7 +178,6 @@ def test_it_goes_on_from_the_state_of_the_other(called: list[str]) -> None:
         (Memoryless, "adamw-linear", {}, "apply its declared schedule"),
         (Memoryless, "lamb", {}, "entrywise functions alone"),
         (WithMemory, "delayed-gd", {}, "keeps past values"),
-        (WithMemory, "adamw", {"kernels": "kernels.py"}, "with memory there is kernels='triton' alone"),
     ],
 )
 def test_what_has_no_kernels(made: Any, name: str, more: dict[str, Any], words: str) -> None:

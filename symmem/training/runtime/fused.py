@@ -1,4 +1,4 @@
-"""A step by the kernels of an emitted Triton module: one launch for all tensors of a type.
+"""A step by kernels: those of an emitted Triton module, one launch for all tensors of a type, or of a built library.
 
 The products with the Hessian are made as for every other step, of the directions that the kernels give; one set of
 directions serves where all groups have the same n, lr, parameters and history, and always had one rate.
@@ -7,8 +7,10 @@ directions serves where all groups have the same n, lr, parameters and history, 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -25,24 +27,60 @@ from .vectors import Closure, Vectors, entry
 Lists = list[list[Tensor]]
 
 
+class Kernels(ABC):
+    """What a step asks of kernels: which functions there are, and calls of them with lists of tensors."""
+
+    @abstractmethod
+    def has(self, name: str, n: float) -> bool:
+        """Whether a function has kernels at this step."""
+
+    @abstractmethod
+    def serves(self, parts: Sequence[Part]) -> bool:
+        """Whether the kernels take the tensors of these parts."""
+
+    @abstractmethod
+    def arranged(self, sums: Sequence[Tensor]) -> list[Tensor]:
+        """The running sums of a tensor, as the kernels take them and as the state keeps them."""
+
+    @abstractmethod
+    def call(self, name: str, vectors: Sequence[Any], part: Part, n: float, *more: float) -> Any:
+        """A function at step n; ``more`` are lr and strength, as far as it takes them."""
+
+
 @dataclass(frozen=True)
-class Fused:
+class Fused(Kernels):
     """An emitted module, and which of its functions have kernels, each as (name, "finite" or "limit")."""
 
     module: Any
     known: frozenset[tuple[str, str]]
 
     def has(self, name: str, n: float) -> bool:
-        """Whether a function has kernels at this step."""
+        """As the module has them."""
         return (name, "limit" if math.isinf(n) else "finite") in self.known
 
+    def serves(self, parts: Sequence[Part]) -> bool:  # a group on another device was refused
+        """All that a group may have."""
+        return True
+
+    def arranged(self, sums: Sequence[Tensor]) -> list[Tensor]:
+        """Wherever they are."""
+        return list(sums)
+
     def call(self, name: str, vectors: Sequence[Any], part: Part, n: float, *more: float) -> Any:
-        """A function at step n; ``more`` are lr and strength, as far as it takes them."""
+        """One launch."""
         function = getattr(self.module, name)
-        keywords = [
-            each.name for each in signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY
-        ]
-        return function(*vectors, **dict(zip(keywords, (step_of(n), *more, *part.values), strict=True)))
+        return function(*vectors, **settings_of(function, part, n, *more))
+
+
+def settings_of(function: Any, part: Part, n: float, *more: float) -> dict[str, Any]:
+    """What a function takes by keyword: n, as many of lr and strength as it has, the parameters."""
+    return dict(zip(_keywords(function), (step_of(n), *more, *part.values), strict=True))
+
+
+@cache
+def _keywords(function: Any) -> tuple[str, ...]:
+    known = signature(function).parameters.values()
+    return tuple(each.name for each in known if each.kind is each.KEYWORD_ONLY and each.name != "out")
 
 
 def are_in_step(parts: Sequence[Part]) -> bool:
@@ -60,14 +98,14 @@ def by_type(part: Part) -> Iterator[list[int]]:
     yield from found.values()
 
 
-def multiplied(fused: Fused, parts: Sequence[Part], product: Multiply) -> list[Vectors]:
+def multiplied(kernels: Kernels, parts: Sequence[Part], product: Multiply) -> list[Vectors]:
     """The products with the directions of all parts, for all their tensors."""
     directions: list[Vectors] = []
     count = parts[-1].span.stop
     for part in parts:
         for places in by_type(part):
             given = [[part.parameters[k] for k in places], gradients(part, places)]
-            for position, found in enumerate(fused.call("direction", given, part, part.n)):
+            for position, found in enumerate(kernels.call("direction", given, part, part.n)):
                 if position == len(directions):
                     directions.append([None] * count)
                 for place, x in zip(places, found, strict=True):
@@ -87,7 +125,7 @@ def products_at(part: Part, products: Sequence[Vectors], places: Sequence[int]) 
 
 
 def evaluated(
-    fused: Fused,
+    kernels: Kernels,
     parts: Sequence[Part],
     closure: Closure,
     resources: Resources,
@@ -99,34 +137,36 @@ def evaluated(
     products: list[Vectors] = []
 
     def multiply(product: Multiply) -> None:
-        products.extend(multiplied(fused, parts, product))
+        products.extend(multiplied(kernels, parts, product))
 
     loss = evaluate(parts, [], closure, resources, first=first, further=multiply if corrects else None)
     return loss, products
 
 
-def can_step(fused: Fused, formulas: FirstOrder, parts: Sequence[Part]) -> bool:
+def can_step(kernels: Kernels, formulas: FirstOrder, parts: Sequence[Part]) -> bool:
     """Whether the kernels have the step without memory of all parts."""
     wanted = {"straight" if part.on_line and formulas.memory is not None else "step" for part in parts}
     served = are_in_step(parts) or formulas.memory is None
-    return served and all(fused.has(name, part.n) for part in parts for name in (*wanted, "direction"))
+    known = all(kernels.has(name, part.n) for part in parts for name in (*wanted, "direction"))
+    return served and known and kernels.serves(parts)
 
 
 def fused_step(
-    fused: Fused, formulas: FirstOrder, parts: Sequence[Part], closure: Closure, resources: Resources
+    kernels: Kernels, parts: Sequence[Part], closure: Closure, resources: Resources, *, first: bool
 ) -> Tensor:
     """One update without memory of all groups; returns the loss before it."""
-    loss, products = evaluated(fused, parts, closure, resources, corrects=formulas.memory is not None)
+    remembers = parts[0].formulas.memory is not None
+    loss, products = evaluated(kernels, parts, closure, resources, corrects=remembers, first=first)
     for part in parts:
         for places in by_type(part):
             thetas = [part.parameters[place] for place in places]
             given = [thetas, gradients(part, places), products_at(part, products, places)]
-            if part.on_line and formulas.memory is not None:
+            if part.on_line and remembers:
                 torch._foreach_sub_(
-                    thetas, fused.call("straight", given, part, part.n, part.lr), alpha=part.lr
+                    thetas, kernels.call("straight", given, part, part.n, part.lr), alpha=part.lr
                 )
             else:
-                fused.call("step", given, part, part.n, part.lr)
+                kernels.call("step", given, part, part.n, part.lr)
     return loss
 
 
@@ -137,18 +177,19 @@ def update_of(part: RunningPart, factor: float) -> str:
     return "straight_update" if part.on_line else "corrected_update"
 
 
-def can_run(fused: Fused, parts: Sequence[RunningPart], factors: Sequence[float]) -> bool:
+def can_run(kernels: Kernels, parts: Sequence[RunningPart], factors: Sequence[float]) -> bool:
     """Whether the kernels have the step with memory of all parts: a target and the limit of M are not in them."""
     corrected = any(factors)
     counted = not any(math.isinf(part.made) for part in parts)
     plain = not any(part.group["target"] or part.group["limit"] for part in parts)
     names = {update_of(part, factor) for part, factor in zip(parts, factors, strict=True)}
-    served = all(fused.has(name, 0) for name in (*names, "direction"))
-    return counted and served and (not corrected or (plain and are_in_step(parts)))
+    served = all(kernels.has(name, 0) for name in names) and kernels.serves(parts)
+    aimed = plain and are_in_step(parts) and kernels.has("direction", 0)
+    return counted and served and (not corrected or aimed)
 
 
 def run_fused(
-    fused: Fused,
+    kernels: Kernels,
     part: RunningPart,
     factor: float,
     products: Sequence[Vectors],
@@ -157,15 +198,15 @@ def run_fused(
     """The step with memory of a part, in place; a tensor without a state gets one."""
     for places in by_type(part):
         owned = [part.owned[place] for place in places]
-        sums = [running_sums(state[p], p, part.formulas) for p in owned]
+        sums = [kernels.arranged(running_sums(state[p], p, part.formulas)) for p in owned]
         for p, mine in zip(owned, sums, strict=True):
             state[p].update(zip(part.formulas.running.states, mine, strict=True))
         memory = [[local(x) for x in column] for column in zip(*sums, strict=True)]
         given = [[part.parameters[place] for place in places], gradients(part, places), memory]
         if factor == 0:
-            fused.call("update", given, part, part.made, part.lr)
+            kernels.call("update", given, part, part.made, part.lr)
         else:
             given.append(products_at(part, products, places))
-            fused.call(update_of(part, factor), given, part, part.made, part.lr, factor)
+            kernels.call(update_of(part, factor), given, part, part.made, part.lr, factor)
         for p in owned:
             state[p]["step"] = state[p].get("step", torch.tensor(float(part.made))) + 1

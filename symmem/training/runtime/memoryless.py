@@ -12,7 +12,6 @@ from .formulas import FirstOrder, Formulas, HigherOrder
 from .fused import can_step, fused_step
 from .groups import Part
 from .higher import higher_step
-from .kernels import are_alike, check_kernels, compiled_step, operators_of
 from .loops import asks_for_state, closure_of
 from .noted import note_steps
 from .optimizer import GroupOptimizer, Settings, check_higher
@@ -42,9 +41,8 @@ class Memoryless(GroupOptimizer[Formulas]):
     changes outside, such as the running statistics of BatchNorm, changes again.
 
     ``kernels`` is the path of a module that ``symmem build`` laid out, such as
-    DIR/python/symmem_adamw.py: its compiled kernels make the update where all
-    groups have the same n, lr and parameters, and are float32 or float64 on the CPU, in
-    one process and without ``max_norm``.
+    DIR/python/symmem_adamw.py: its compiled kernels make the update where all groups have
+    the same n, lr and parameters, and whole tensors of float32 or float64 on the CPU.
 
     ``max_norm`` bounds the norm of the gradient over all groups, as clip_grad_norm_ in
     torch.nn.utils does; memory is that of the bounded gradient, exactly. Small batches
@@ -61,20 +59,15 @@ class Memoryless(GroupOptimizer[Formulas]):
     derivative x, v -> D(x)[v] is not given, torch.func.jvp makes it.
     """
 
-    _kept = (*GroupOptimizer._kept, "kernels")
-
     def __init__(
         self,
         formulas: Formulas,
         params: Any,
         arguments: Mapping[str, Any],
         settings: Settings,
-        kernels: str | None = None,
     ) -> None:
-        self.kernels = kernels
         if isinstance(formulas, HigherOrder):
             check_higher(formulas, settings)
-        check_kernels(formulas, kernels)
         super().__init__(formulas, params, arguments, settings)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -96,16 +89,12 @@ class Memoryless(GroupOptimizer[Formulas]):
             return higher_step(formulas, self.param_groups, closure, resources)
         assert isinstance(formulas, FirstOrder)
         parts = [Part(formulas, group, place) for place, group in enumerate(self.param_groups)]
-        alone = (self.process_group, self.module, self.max_norm) == (None,) * 3
-        if self.kernels is not None and alone and are_alike(parts):
-            operators = operators_of(self.kernels, formulas.name)
-            return compiled_step(parts, closure, resources, operators)
+        first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
         fused = self.fused()
         if fused is not None and can_step(fused, formulas, parts):
-            loss = fused_step(fused, formulas, parts, closure, resources)
+            loss = fused_step(fused, parts, closure, resources, first=first)
             note_steps(parts)
             return loss
-        first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
         loss = evaluate(parts, parts, closure, resources, first=first)
         update_parameters(parts)
         note_steps(parts)

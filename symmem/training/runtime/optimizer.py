@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from .formulas import FirstOrder, Formulas, Group, HigherOrder
-from .fused import Fused
+from .fused import Kernels
+from .kernels import check_kernels, compiled_kernels
 from .lines import check_history
 from .loops import Watched
 from .products import Hvp, check_hvp
@@ -22,7 +23,10 @@ from .together import processes_of
 
 @dataclass(frozen=True)
 class Settings:
-    """Arguments that every optimizer takes by keyword; ``functions`` are the opaque functions, by name."""
+    """Arguments that every optimizer takes by keyword; ``functions`` are the opaque functions, by name.
+
+    ``kernels`` is the path of a module that ``symmem build`` laid out, such as DIR/python/symmem_adamw.py.
+    """
 
     maximize: bool = False
     limit: bool = False
@@ -32,6 +36,7 @@ class Settings:
     module: Any = None
     history: str = "straight"
     functions: Mapping[str, Callable[..., Tensor] | None] = field(default_factory=dict)
+    kernels: str | None = None
 
 
 OF_EVERY_GROUP = (
@@ -51,7 +56,9 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     _watched: Watched | None = None
     _checked: tuple[Any, ...] = ()
     """The settings of the groups as they were checked last."""
-    _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module")
+    _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module", "kernels")
+    keeps_state = False
+    """Whether the optimizer has a memory of its own."""
 
     def __init__(
         self, formulas: Given, params: Any, arguments: Mapping[str, Any], settings: Settings
@@ -60,7 +67,9 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if settings.max_norm is not None and (is_text(settings.max_norm) or not settings.max_norm > 0):
             raise ValueError(f"max_norm = {settings.max_norm!r} is not positive")
         processes_of(settings.process_group, settings.module, settings.hvp)
+        check_kernels(formulas, settings.kernels, keeps_state=self.keeps_state)
         self.formulas = formulas
+        self.kernels = settings.kernels
         self.hvp = settings.hvp
         self.functions = _functions(formulas, settings.functions)
         self.max_norm = settings.max_norm
@@ -146,9 +155,12 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
             self._watched.released()
         self._watched = Watched(model, loss)
 
-    def fused(self) -> Fused | None:
-        """Kernels for all tensors in one launch, where somebody gave them."""
-        return None
+    def fused(self) -> Kernels | None:
+        """The kernels that somebody gave, of formulas that have some."""
+        formulas = self.formulas
+        if self.kernels is None or not isinstance(formulas, FirstOrder):
+            return None
+        return compiled_kernels(self.kernels, formulas)
 
     def resources(self) -> Resources:
         """With what a step is computed."""

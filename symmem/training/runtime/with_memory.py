@@ -58,7 +58,11 @@ class WithMemory(GroupOptimizer[FirstOrder]):
     a step without correction takes one gradient. The groups, ``hvp``, ``max_norm``,
     ``process_group`` and ``module`` are as in :class:`.memoryless.Memoryless`. ``load_state_dict``
     takes the state of PyTorch's optimizer too.
+    ``kernels``, a path as there, makes moments, update and correction in one pass; a step with
+    a target, with ``limit=True``, or with a correction for groups that differ, is made without.
     """
+
+    keeps_state = True
 
     def __init__(
         self,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from group_truth import Group, closure, emitted, error, load, moved, optimizer_of, parameters, spelled
 from sympy import Rational
 from torch.optim import lr_scheduler
+
+from symmem.training import Memoryless, WithMemory
 
 Make = Callable[[torch.optim.Optimizer], lr_scheduler.LRScheduler]
 SCHEDULERS: dict[str, Make] = {
@@ -118,3 +122,41 @@ def test_the_past_rates_are_bounded_and_saved() -> None:
     optimizer.step(closure(tensors))  # type: ignore[arg-type]
     other.step(closure(again))  # type: ignore[arg-type]
     assert all(torch.equal(a, b) for a, b in zip(tensors, again, strict=True))
+
+
+def told(optimizer: torch.optim.Optimizer, changes: list[dict[str, object]]) -> list[str]:
+    """What is warned of in a step after each change of the first group."""
+    tensors = [p for group in optimizer.param_groups for p in group["params"]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for change in changes:
+            optimizer.param_groups[0].update(change)
+            optimizer.step(closure(tensors))  # type: ignore[arg-type]
+    return [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize("made", [Memoryless, WithMemory])
+def test_a_decay_that_changes_is_told_once(made: Any) -> None:
+    """The formulas have one decay for all the past, as a one-cycle schedule with its default cycle_momentum has not."""
+    more = {"strength": -1} if made is WithMemory else {}
+    optimizer = made("adamw", parameters(), lr=1e-3, **more)
+    changes = [{"betas": (0.95, 0.999)}, {"lr": 1e-2}, {"betas": (0.9, 0.99)}, {"weight_decay": 0.0}]
+    (words,) = told(optimizer, changes)
+    assert "AdamW: beta1, beta2 changed between two steps" in words
+
+
+def test_what_was_loaded_has_not_changed() -> None:
+    first = WithMemory("adamw", parameters(), betas=(0.8, 0.9), strength=-1)
+    assert not told(first, [{}, {}])
+    second = WithMemory("adamw", parameters(), strength=-1)
+    assert not told(second, [{}])
+    second.load_state_dict(first.state_dict())
+    assert not told(second, [{}, {"lr": 0.1}])
+    assert len(told(second, [{"betas": (0.8, 0.99)}])) == 1
+
+
+def test_without_a_correction_nothing_is_told() -> None:
+    plain = WithMemory("adamw", parameters(), strength=0)
+    assert not told(plain, [{}, {"betas": (0.8, 0.9)}])
+    assert len(told(plain, [{"strength": 1}, {"weight_decay": 0.1}])) == 1
+    assert not told(Memoryless("gd", parameters()), [{}, {"lr": 0.1}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, SupportsFloat, TypeVar
@@ -56,6 +57,10 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     _watched: Watched | None = None
     _checked: tuple[Any, ...] = ()
     """The settings of the groups as they were checked last."""
+    _values: tuple[tuple[float, ...], ...] = ()
+    """The parameters of the groups at the last step."""
+    _told = False
+    """Whether it was told that they changed."""
     _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module", "kernels")
     keeps_state = False
     """Whether the optimizer has a memory of its own."""
@@ -110,7 +115,41 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
             return
         for group in self.param_groups:
             self.check_settings(group)
+        self._tell_of_changes()
         self._checked = tuple(map(self._settings, self.param_groups))
+
+    def _tell_of_changes(self) -> None:
+        """A warning, once, where the parameters of a group that made steps are others now, and memory is corrected for.
+
+        The formulas know the past rates; every other number is to them what it is now, at all past steps.
+        """
+        present = tuple(tuple(self.formulas.values(group)) for group in self.param_groups)
+        pairs = zip(self._values, present, self.param_groups, strict=False)
+        changed = {
+            name
+            for before, after, group in pairs
+            if group["n"] > 0 and self.corrects(group)
+            for name, old, new in zip(self.formulas.parameters, before, after, strict=True)
+            if old != new
+        }
+        self._values = present
+        if changed and not self._told:
+            self._told = True
+            words = f"{self.formulas.title}: {', '.join(sorted(changed))} changed between two steps; the correction "
+            words += (
+                "of memory takes the present value for that of all past steps (past learning rates it knows)"
+            )
+            warnings.warn(words, stacklevel=4)
+
+    def corrects(self, group: Group) -> bool:
+        """Whether the steps of a group ask for what memory adds."""
+        formulas = self.formulas
+        return not isinstance(formulas, FirstOrder) or formulas.memory is not None
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """As torch.optim; what is loaded has not changed."""
+        super().load_state_dict(state_dict)
+        self._values = ()
 
     def _settings(self, group: Group) -> list[Any]:
         """What is checked of a group, as it is now: a tensor, a list or a dictionary may change in its place."""

@@ -117,6 +117,10 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         values = dict(zip(formulas.parameters, formulas.values(group), strict=True))
         formulas.check(None, *{**values, **target}.values())
 
+    def corrects(self, group: Group) -> bool:
+        """As the runtime, where the strength is not 0."""
+        return super().corrects(group) and group["strength"] != 0
+
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """A state of this optimizer, or of PyTorch's, which keeps the settings here."""
         groups: list[Group] = []

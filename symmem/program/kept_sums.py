@@ -13,25 +13,32 @@ from sympy import Add, Expr, Mul, Pow, S, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar
 from symmem.program.decay_functions import Shortfall, Whole
+from symmem.program.late_steps import by_indicator, either
 from symmem.program.shortfalls import without_cancellation
 
 Stable = Callable[[Expr], Expr]
 """A number of step n, written without cancellation."""
 
 
-def kept(sum_: Expr, stable: Stable, failed: Callable[[Expr], None]) -> Expr:
-    """A sum with the numbers in its terms written by ``stable``; ``failed`` hears of those that it cannot be asked."""
+def kept(sum_: Expr, stable: Stable, factored: Stable, failed: Callable[[Expr], None]) -> Expr:
+    """A sum with the numbers in its terms written by ``stable``; of two steps, one by one, as they are ``factored``.
+
+    ``failed`` hears of those that subtract for all that.
+    """
     steps = frozenset({STEP, *_indices(sum_)})
 
     def walked(part: Expr) -> Expr:
         if not part.args or not part.free_symbols & steps:
             return part
+        split = by_indicator(part, steps) if is_scalar(part) else None
+        if split is not None:
+            return either(split[0], walked(split[1]), walked(split[2]))
         numbers = [each for each in Mul.make_args(part) if is_scalar(each) and not each.has(type(sum_))]
         for number in numbers:
             if subtracts(number, steps):
                 own = number.free_symbols & steps
                 beside = [each for each in numbers if _belongs(each, own, steps)]
-                found = _of_one_step(Mul(*beside), steps, stable)
+                found = _of_one_step(Mul(*beside), steps, stable) or _product(Mul(*beside), steps, factored)
                 if found is not None:
                     others = [each for each in Mul.make_args(part) if each not in beside]
                     return found * walked(Mul(*others))
@@ -89,6 +96,12 @@ def _of_one_step(number: Expr, steps: frozenset[Symbol], stable: Stable) -> Expr
         if late not in lag.free_symbols:
             return stable(lag.xreplace({_LAG: STEP})).subs(STEP, late - early)
     return None
+
+
+def _product(number: Expr, steps: frozenset[Symbol], factored: Stable) -> Expr | None:
+    """The number as a product, where no factor subtracts: the tail of ``grad - c m1`` is ``1 - c`` times that of m1."""
+    found = factored(number)
+    return None if subtracts(found, steps) else found
 
 
 _LAG = Symbol("lag")

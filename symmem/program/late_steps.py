@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sympy import Add, Dummy, Expr, Max, Min, Pow, S, Sum, preorder_traversal
+from sympy import Add, Dummy, Expr, Max, Min, Pow, S, Sum, Symbol, default_sort_key, preorder_traversal
 
 from symmem.algebra.atoms import STEP
+from symmem.program.decay_functions import Whole
 
 
 def takes_out_first_steps(number: Expr) -> bool:
@@ -33,6 +34,33 @@ def counted(number: Expr) -> Expr:
             rest = Add(*(factor * term for term, factor in factors.items() if term not in (STEP, late)))
             return rest - factor * Min(STEP, STEP - step)
     return number
+
+
+def by_indicator(number: Expr, steps: frozenset[Symbol]) -> tuple[Expr, Expr, Expr] | None:
+    """``max(0, min(1, n - d))``, which is 0 or 1, in a sum that has it, and its two values; None where there is none.
+
+    ``a + b - a x`` has lost b for x = 1, where a is large; ``(a + b) (1 - x) + b x`` has not.
+    """
+    if not isinstance(number, Add):
+        return None
+    for each in sorted(number.atoms(Max, Min), key=default_sort_key):
+        least = [part for part in each.args if part != 0] if isinstance(each, Max) else [each]
+        if len(least) == 1 and isinstance(least[0], Min) and len(least[0].args) == 2:
+            one, step = sorted(least[0].args, key=lambda part: part != 1)
+            begins = step in steps or (isinstance(each, Max) and _is_moved(step, steps))
+            if one == 1 and begins:
+                return each, number.xreplace({each: S.Zero}), number.xreplace({each: S.One})
+    return None
+
+
+def _is_moved(step: Expr, steps: frozenset[Symbol]) -> bool:
+    """Whether it is a step and a whole number."""
+    return any((step - each).is_Integer for each in steps)
+
+
+def either(indicator: Expr, before: Expr, since: Expr) -> Expr:
+    """The one value or the other; of the two terms one is 0."""
+    return before * Whole(1 - indicator) + since * indicator
 
 
 def late_step(scalar: Expr) -> Expr | None:

@@ -25,7 +25,7 @@ from symmem.algebra.where import where
 from symmem.program.coefficients import sign as sign_of
 from symmem.program.decay_functions import Complete, Shortfall
 from symmem.program.kept_sums import kept, subtracts
-from symmem.program.late_steps import counted, late_step, takes_out_first_steps
+from symmem.program.late_steps import by_indicator, counted, either, late_step, takes_out_first_steps
 from symmem.program.shortfalls import without_cancellation
 from symmem.program.signed_sums import may_be_infinite, written_element
 from symmem.program.sum_parts import Group, SumParts
@@ -117,7 +117,12 @@ class _Stable:
             if others and len(known) > 1 and any(map(subtracts, known)):
                 return Mul(self.scalar(Mul(*known)), *map(self.scalar, others))
         found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
-        return self._noted(scalar, found) if isinstance(scalar, Add) else found
+        if not isinstance(scalar, Add):
+            return found
+        split = by_indicator(scalar, frozenset({STEP})) if _cancels(found) else None
+        if split is not None:
+            return either(split[0], self.scalar(split[1]), self.scalar(split[2]))
+        return self._noted(scalar, found)
 
     def _in_field(self, scalar: Expr) -> Expr | None:
         """A number of the field by its sums; None where it is none, or is too long."""
@@ -148,7 +153,12 @@ class _Stable:
 
     def _kept(self, sum_: Expr) -> Expr:
         """A sum that stays, the numbers of its terms without cancellation."""
-        return kept(sum_, replace(self, above=()).scalar, self.unproven.append)
+        return kept(sum_, replace(self, above=()).scalar, self._factored, self.unproven.append)
+
+    def _factored(self, number: Expr) -> Expr:
+        """A number of the field as one product; others as they are."""
+        element = self.numbers.field.read(number)
+        return number if element is None else self.numbers.write(element)
 
     def _by_thresholds(self, product: Expr) -> Expr | None:
         """Factor by factor, where each that depends on n is a difference that is known to be large."""
@@ -166,9 +176,7 @@ class _Stable:
 
     def _noted(self, scalar: Expr, found: Expr) -> Expr:
         """What was found, with a note where it still subtracts."""
-        # Sums that are written each by itself stand beside one another.
-        bare = found.xreplace({each: Dummy() for each in found.atoms(Sum, Complete, Shortfall)})
-        self.unproven.extend([scalar] if takes_out_first_steps(found) or subtracts(bare) else [])
+        self.unproven.extend([scalar] if _cancels(found) else [])
         return found
 
     def _wider(self, number: Expr) -> _Stable | None:
@@ -206,3 +214,9 @@ class _Stable:
     def _is_short(self, parts: list[Quotient]) -> bool:
         """Whether sums that were joined are no longer than one of one decay."""
         return all(len(self.numbers.support(part)) < 2 for part in parts)
+
+
+def _cancels(found: Expr) -> bool:
+    """Whether a number still subtracts; sums that are written each by itself stand beside one another."""
+    bare = found.xreplace({each: Dummy() for each in found.atoms(Sum, Complete, Shortfall)})
+    return takes_out_first_steps(found) or subtracts(bare)

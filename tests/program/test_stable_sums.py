@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, permutations
 from math import prod
 
 import pytest
-from sympy import Expr, Integer, Max, Rational, Sum, Symbol, cos, sqrt, symbols
+from sympy import Expr, Integer, Max, Min, Rational, Sum, Symbol, cos, sqrt, symbols
 
 from symmem import Momentum, Optimizer
 from symmem.algebra.atoms import GRAD, PAST, STEP
@@ -82,6 +82,9 @@ def test_a_stabilised_number_is_the_same_number(exact: Expr) -> None:
 
 LAG = 2 / (1 - X) - 1 - 2 * (STEP + 1) * X ** (STEP + 1) / (1 - X ** (STEP + 1))
 AT = {STEP: PAST}
+BEGUN = Max(0, Min(1, STEP - 1))
+"""0 or 1."""
+WEIGHT = X ** (STEP - PAST)
 
 
 def past(term: Expr) -> Expr:
@@ -96,6 +99,8 @@ def past(term: Expr) -> Expr:
         (past((X ** (PAST + 1) - Y ** (2 * PAST + 2)) / (X - Y**2)), False),
         (past((X ** (STEP - PAST) - Y ** (STEP - PAST)) / (X - Y)), False),
         (past((X**STEP - Y**PAST) / (X - Y)), True),
+        (past(WEIGHT * (1 - X ** (PAST + 1)) - WEIGHT * X * Y * (1 - X**PAST) - WEIGHT * (1 - X) * Y), False),
+        (1 - BEGUN + BEGUN * X ** (Max(0, STEP - 1) + 1), False),
         (where(LAG > 5, sqrt((LAG - 4) * (LAG - 2) / LAG), 7), False),
         (where(LAG > 5, sqrt((LAG - 4) * (LAG - 6) / LAG), 7), True),
         (past(where(LAG > 3, LAG - 2, 0).xreplace(AT)), False),
@@ -103,7 +108,10 @@ def past(term: Expr) -> Expr:
     ],
 )
 def test_numbers_in_sums_that_stay_and_behind_conditions(exact: Expr, is_lost: bool) -> None:
-    """Of one step, or of the steps between two; what depends on both, or may be small, is said to lose digits."""
+    """Of one step, of the steps between two, or a product; else what depends on both is said to lose digits.
+
+    So is what may be small; what a delay takes out of the first steps is not there later.
+    """
     optimizer = Optimizer(
         "two", "m1 + m2", [Momentum("grad", "x", "1"), Momentum("grad", "y", "1")], {"x": BETA, "y": BETA}
     )

@@ -19,6 +19,9 @@ import symmem
 from symmem import Momentum, Optimizer
 from symmem.program.lowering import lower
 from symmem.targets.registry import TARGETS
+from symmem.verification import bruteforce
+from symmem.verification.literal import Literal
+from symmem.verification.losses import quadratic_loss
 
 NEAR, RATE, STEPS = 1 - 1e-8, 1 / 128, (0, 1, 2, 3, 9)
 BETA = {"default": 0.9, "range": "[0, 1)"}
@@ -160,6 +163,20 @@ def test_what_a_delay_reads_keeps_its_digits() -> None:
                 value = (ends[0] - ends[1]) / (2 * small)
             found = made(np.ones(1), lambda x: x, lambda x, v: v, n=n, lr=1.0, b1=b1, b2=b2)
             assert abs(float(found[0]) - value) <= 1e-13 * abs(value), (b1, b2, n)
+
+
+def test_what_a_delay_takes_out_of_the_first_steps_leaves_no_rounding() -> None:
+    """The slope of MARS' corrected gradient is ``1 + gamma beta1/(1 - beta1)`` at step 0, and 1 later."""
+    derived = symmem.derive("mars-adamw")
+    assert not lower(derived).loses_digits
+    made = module(TARGETS["numpy"].source(derived)).correction
+    for b1, b2, n in ((NEAR, 0.25, 9), (NEAR, 0.25, 20), (NEAR, NEAR, 3), (0.75, NEAR, 3)):
+        given = {"beta1": b1, "beta2": b2, "gamma": 0.5, "eps": 0.5, "weight_decay": 0.01}
+        exact = {key: Rational(value) for key, value in given.items()}
+        literal = Literal(derived.optimizer, exact, quadratic_loss([[1]]))
+        value = bruteforce.correction(literal, [mpf(1)], n, Rational(RATE))[0]
+        found = made(np.ones(1), lambda x: x, lambda x, v: v, n=n, lr=RATE, **given)
+        assert abs(float(found[0]) - value) <= 1e-13 * abs(value), (b1, b2, n)
 
 
 def test_where_digits_are_lost_the_code_says_so() -> None:

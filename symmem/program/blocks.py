@@ -6,7 +6,7 @@ A block is the body of a routine or of a loop.  What does not depend on a loop i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -33,6 +33,7 @@ from symmem.algebra.where import where
 from symmem.derivation.step_scalars import MANY_STEPS
 from symmem.program.decay_functions import Complete, bare
 from symmem.program.entrywise import entrywise, only_read
+from symmem.program.shapes import THETA_SHAPE, Shape, shape_of_value
 from symmem.program.statements import (
     Apply,
     Assign,
@@ -49,10 +50,6 @@ from symmem.program.statements import (
     Total,
 )
 from symmem.work import checkpoint
-
-Shape = tuple[str, str]
-THETA_SHAPE: Shape = ("rows", "columns")
-"""``grad grad^T`` has the shape ``("rows", "rows")``."""
 
 
 @dataclass
@@ -159,7 +156,7 @@ class Block:
         else:
             result = names.fresh_vector("u" if head.is_uniform else "k")
         if not head.is_uniform and head.kind is not Kind.SCALAR:
-            names.shapes[result] = _shape(name, [names.shape(vector) for vector in vectors])
+            names.shapes[result] = shape_of_value(name, [names.shape(vector) for vector in vectors])
         elif head.is_uniform:
             names.shapes[result] = None
         return self._add(OfTensor(result, name, vectors, numbers))
@@ -265,14 +262,6 @@ class Block:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result
-
-
-def _shape(function: str, shapes: Sequence[Shape | None]) -> Shape:
-    """The shape of a function of matrices."""
-    known = [THETA_SHAPE if shape is None else shape for shape in shapes]
-    if function == "transpose":
-        return known[0][::-1]
-    return (known[0][0], known[1][1]) if function == "matmul" else known[0]
 
 
 def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ...]:

@@ -17,13 +17,14 @@ def _debiased(beta: str) -> str:
     return f"(1 - {beta})/(1 - {beta}**(n + 1))"
 
 
-def _made(
+def made(
     name: str,
     phi: str,
     momentum: list[tuple[str, str, str]],
     parameters: tuple[str, ...],
     smooth: Mapping[str, str] | None = None,
 ) -> Optimizer:
+    """An optimizer of these momentum variables, each g, beta and b, whose parameters have the usual ranges."""
     given = {each: BETA if each.startswith("beta") else POSITIVE for each in parameters}
     variables = [{"g": g, "beta": beta, "b": b} for g, beta, b in momentum]
     extra = {} if smooth is None else {"smooth": smooth}
@@ -38,31 +39,31 @@ _MATRICES = ("matmul(grad, transpose(grad))", "matmul(transpose(grad), grad)")
 OPTIMIZERS = {
     each.name: each
     for each in (
-        _made("nsgd", "m1/norm(m1)", _EMA, ("beta",)),
-        _made("clip", "c*m1/sqrt(c**2 + dot(m1, m1))", _EMA, ("beta", "c")),
-        _made("global-clip", "c*m1/sqrt(c**2 + global_norm(m1)**2)", _EMA, ("beta", "c")),
-        _made(
+        made("nsgd", "m1/norm(m1)", _EMA, ("beta",)),
+        made("clip", "c*m1/sqrt(c**2 + dot(m1, m1))", _EMA, ("beta", "c")),
+        made("global-clip", "c*m1/sqrt(c**2 + global_norm(m1)**2)", _EMA, ("beta", "c")),
+        made(
             "lamb",
             f"norm(m3)/norm({_LAMB})*{_LAMB}",
             [*_ADAM, ("theta", "0", "1")],
             ("beta1", "beta2", "eps", "weight_decay"),
         ),
-        _made("lars", "m1", [("norm(theta)/(norm(grad) + eps)*grad", "beta", "1")], ("beta", "eps")),
-        _made("adam-mini", "m1/sqrt(m2 + eps)", [_ADAM[0], ("mean(grad**2)", "beta2", "1 - beta2")],
+        made("lars", "m1", [("norm(theta)/(norm(grad) + eps)*grad", "beta", "1")], ("beta", "eps")),
+        made("adam-mini", "m1/sqrt(m2 + eps)", [_ADAM[0], ("mean(grad**2)", "beta2", "1 - beta2")],
               ("beta1", "beta2", "eps")),
-        _made("scalar-rmsprop", "m1/sqrt(m2)", [("grad", "0", "1"), ("dot(grad, grad)", "beta", "1 - beta")],
+        made("scalar-rmsprop", "m1/sqrt(m2)", [("grad", "0", "1"), ("dot(grad, grad)", "beta", "1 - beta")],
               ("beta",)),
-        _made("stable-adamw", "m1/sqrt(m2 + eps)/sqrt(1 + rms(m3/sqrt(m2 + eps))**2)",
+        made("stable-adamw", "m1/sqrt(m2 + eps)/sqrt(1 + rms(m3/sqrt(m2 + eps))**2)",
               [*_ADAM, ("grad", "0", "1")], ("beta1", "beta2", "eps")),
-        _made("novograd", "m2", [("dot(grad, grad)", "beta2", "1 - beta2"),
+        made("novograd", "m2", [("dot(grad, grad)", "beta2", "1 - beta2"),
                                  ("grad/sqrt(m1 + eps) + weight_decay*theta", "beta1", "1")],
               ("beta1", "beta2", "eps", "weight_decay")),
-        _made("muon", "polar(m1)", [("grad", "beta", "1")], ("beta",)),
-        _made("muon-shipped", "newton_schulz(m1 + m2)", [("grad", "beta", "beta"), ("grad", "0", "1")],
+        made("muon", "polar(m1)", [("grad", "beta", "1")], ("beta",)),
+        made("muon-shipped", "newton_schulz(m1 + m2)", [("grad", "beta", "beta"), ("grad", "0", "1")],
               ("beta",)),
-        _made("scion", "c*polar(m1) + weight_decay*m2", [*_EMA, ("theta", "0", "1")],
+        made("scion", "c*polar(m1) + weight_decay*m2", [*_EMA, ("theta", "0", "1")],
               ("beta", "c", "weight_decay")),
-        _made("shampoo", "matmul(matmul(inverse_root(m2, 4, eps), m1), inverse_root(m3, 4, eps))",
+        made("shampoo", "matmul(matmul(inverse_root(m2, 4, eps), m1), inverse_root(m3, 4, eps))",
               [_ADAM[0], *((g, "beta2", "1 - beta2") for g in _MATRICES)], ("beta1", "beta2", "eps")),
     )
 }  # fmt: skip

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+from pathlib import Path
 from typing import Any
 
 import group_truth
+import mpmath
 import pytest
+import tensor_optimizers
 import torch
 from group_truth import CASES
 from tensor_optimizers import LAYOUTS, OPTIMIZERS, VALUES
 
 import symmem
 from symmem.errors import DerivationError
+from symmem.targets.torch.with_runtime import write_with_runtime
 from symmem.training import Memoryless, WithMemory
 from symmem.verification.literal import Literal
 from symmem.verification.losses import coupled_loss, probe_point
 from symmem.verification.ridges import Monomial, Ridge
+from symmem.verification.straight import on_even_line
 
 POINT = [float(x) for x in probe_point(6)]
 STEPS = 4
@@ -127,6 +133,29 @@ def test_a_cascade_of_tensor_functions_on_one_vector() -> None:
     assert abs(own - torch.tensor(truth, dtype=torch.float64)).max() < 1e-7
 
 
+def test_means_over_rows_in_a_cascade() -> None:
+    """NorMuon divides by means over the rows of a matrix: products of other shapes, in a memory that is like theta."""
+    mean = "matmul(matmul((m1/norm(m1))**2, transpose(m2)), m2)/dot(m2, m2)"
+    variables = [("grad", "beta1", "1 - beta1"), ("1", "0", "1"), (mean, "beta2", "1 - beta2")]
+    rows = tensor_optimizers.made("rows", "m1/sqrt(m3 + eps)", variables, ("beta1", "beta2", "eps"))
+    given = {"beta1": 0.4, "beta2": 0.5, "eps": 0.1}
+    literal = Literal(
+        rows, {"beta1": "2/5", "beta2": "1/2", "eps": "1/10"}, coupled_loss(6), layout=LAYOUTS[1]
+    )
+    truth = literal.run(probe_point(6), "1/1000", STEPS, 20)[-1]
+    own = ran(lambda tensors: WithMemory(rows, tensors, lr=1e-3, limit=True, **given))
+    expected = torch.tensor([float(x) for x in truth], dtype=torch.float64)
+    torch.testing.assert_close(own, expected, rtol=1e-12, atol=1e-13)
+    tensors = parameters()
+    Memoryless(rows, tensors, lr=0.01, limit=True, **given).step(lambda: loss(tensors))
+    with mpmath.workdps(30):
+        step = [v / 100 for v in literal.frozen(POINT, 80, 30)[-1]]
+        moved = on_even_line(literal, POINT, step, 80, 30)
+    found = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+    line = torch.tensor([x - float(v) / 100 for x, v in zip(POINT, moved, strict=True)], dtype=torch.float64)
+    torch.testing.assert_close(found, line, rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", ["nsgd", "muon", "adam-mini", "shampoo"])
 def test_the_emitted_class_is_that_of_the_runtime(name: str) -> None:
     space: dict[str, Any] = {}
@@ -183,3 +212,24 @@ def test_emitted_functions_refuse_a_matrix_without_full_rank(target: str) -> Non
     theta = torch.ones(2, 3, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"rank-deficient.*full rank; muon-torch does not"):
         space["memoryless"](theta if target == "torch" else theta.numpy(), lambda x: x, n=0)
+
+
+def test_who_serves_matrices_in_a_cascade_is_named() -> None:
+    with pytest.raises(
+        DerivationError, match=r"take the straight-line history with limit=True, or numpy or jax"
+    ):
+        Memoryless("normuon", parameters())
+    with pytest.raises(DerivationError, match=r"take --runtime, or numpy or jax"):
+        symmem.emit(symmem.derive("normuon"), "torch")
+
+
+def test_the_runtime_beside_a_module_serves_matrices_in_a_cascade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_with_runtime(symmem.derive("normuon"), str(tmp_path / "with_normuon.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("with_normuon")
+    for mine, ours in ((module.MemorylessNorMuon, Memoryless), (module.NorMuonWithMemory, WithMemory)):
+        own = ran(lambda tensors, make=mine: make(tensors, lr=1e-3, limit=True))
+        expected = ran(lambda tensors, make=ours: make("normuon", tensors, lr=1e-3, limit=True))
+        torch.testing.assert_close(own, expected, rtol=1e-13, atol=1e-15)

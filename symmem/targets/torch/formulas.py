@@ -50,7 +50,12 @@ class Written:
 
 def written(derivation: Derivation, writer: InliningWriter, form: LineForm | None = None) -> Written:
     """The functions of any order, and ``FORMULAS``; those of a line where its form is given."""
-    check_scope(derivation, by_tensor=form is not None or by_steps(derivation))
+    served = form is not None or by_steps(derivation)
+    check_scope(
+        derivation,
+        by_tensor=served,
+        on_a_line=lambda: "" if line_of(derivation) is None else "the straight-line history with limit=True",
+    )
     if form is None and not by_steps(derivation):
         return _higher(derivation, writer)
     functions = FunctionWriter(derivation.method, writer)

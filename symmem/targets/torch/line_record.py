@@ -6,9 +6,8 @@ The formulas are those of :mod:`symmem.derivation.line_form`; n stands among the
 from __future__ import annotations
 
 from sympy import Expr, Symbol
-from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import STEP, TOTAL, opaque_parts
+from symmem.algebra.atoms import STEP, TOTAL
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.cascade_line import CHANGE, PATH
 from symmem.derivation.derivation import Derivation
@@ -19,6 +18,7 @@ from symmem.method.method import Method
 from symmem.method.reading import running_method
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine, Variants
+from symmem.program.shapes import is_like_theta
 from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Internal
 from symmem.targets.torch import group_functions as group
@@ -27,8 +27,7 @@ from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.record import facts, made, running_record, watched
 
 PRODUCT, DISPLACEMENT, SCALE = Internal("hv1"), Internal("path1"), Internal("scale1")
-_OWN_SHAPES = ("matmul", "transpose")
-"""Functions whose values need not have the shape of theta: the state of a chain has it."""
+UPDATE = Internal("update")
 
 
 def line_of(derivation: Derivation) -> LineForm | None:
@@ -41,9 +40,9 @@ def line_of(derivation: Derivation) -> LineForm | None:
 
 
 def _fits(method: Method) -> bool:
-    parts = (method.phi, *(channel.g for channel in method.channels))
-    calls = {opaque_parts(atom)[0] for part in parts for atom in part.atoms(AppliedUndef)}
-    return not calls & {*_OWN_SHAPES} and not any(part.has(TOTAL) for part in parts)
+    """Whether what is kept, and the update, are like theta, and nothing is a number of the whole model."""
+    values = [*((channel.symbol, channel.g) for channel in method.channels), (UPDATE, method.phi)]
+    return is_like_theta(values) and not any(value.has(TOTAL) for _, value in values)
 
 
 def line_record(derivation: Derivation, form: LineForm, writer: FunctionWriter) -> tuple[list[Lines], Lines]:

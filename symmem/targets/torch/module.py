@@ -21,6 +21,7 @@ from symmem.targets.torch.formulas import has_line, higher_step, imports_math, t
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.group_functions import CORRECTED, LINE, GroupFunctions, lines_of
 from symmem.targets.torch.inlining import InliningWriter
+from symmem.targets.torch.line_record import line_of
 from symmem.targets.torch.pieces import HELPERS, ROWS, definitions, more_helpers, renamed
 from symmem.targets.torch.record import by_groups, check_scope, joins_entries
 
@@ -59,7 +60,7 @@ class EmittedClass:
 
 def torch_module(derivation: Derivation, *, minibatch: bool = False) -> str:
     """The PyTorch module of a derivation; ``minibatch``: with the functions of the noise of batches."""
-    check_scope(derivation)
+    check_scope(derivation, on_a_line=lambda: "" if line_of(derivation) is None else "--runtime")
     program = with_noise(lower(derivation), derivation) if minibatch else lower(derivation)
     writer = tensor_writer(program)
     found = _first(derivation, writer) if by_groups(derivation) else _higher(derivation, writer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sympy import Expr
 from sympy.core.function import AppliedUndef
@@ -50,25 +50,32 @@ def by_steps(derivation: Derivation) -> bool:
     return known and not _is_of_model(derivation)
 
 
-def check_scope(derivation: Derivation, *, by_tensor: bool = False) -> None:
+def check_scope(
+    derivation: Derivation, *, by_tensor: bool = False, on_a_line: Callable[[], str] = str
+) -> None:
     """Refuses what the optimizer class cannot do: it treats one tensor at a time, or all as one vector.
 
-    ``by_tensor``: one tensor at a time all the same, on a line.
+    ``by_tensor``: one tensor at a time all the same, on a line; ``on_a_line`` says how to ask for that.
     """
     if by_groups(derivation) or by_tensor:
         return
-    atoms = (atom for part in _parts(derivation) for atom in part.atoms(AppliedUndef))
-    others = sorted({opaque_parts(atom)[0] for atom in atoms} & {*_OWN_SHAPES})
+    others = own_shapes(derivation)
     if others:
         where = f"at order {derivation.order}"
         if derivation.order == 1:
             joined = _is_of_model(derivation)
             where = "with a number of the whole model" if joined else "with a memory that is not geometric"
+        ways = ["order 1"] if derivation.order > 1 else [way for way in (on_a_line(),) if way]
         raise DerivationError(
             f"{derivation.method.name}: {where} the PyTorch optimizer takes all parameters as one vector, and "
-            f"matrices of other shapes come from {', '.join(others)}; "
-            f"take {'order 1, or ' if derivation.order > 1 else ''}numpy or jax"
+            f"matrices of other shapes come from {', '.join(others)}; take {', or '.join([*ways, 'numpy or jax'])}"
         )
+
+
+def own_shapes(derivation: Derivation) -> list[str]:
+    """The functions in it whose values need not have the shape of theta: one vector of all parameters has none."""
+    atoms = (atom for part in _parts(derivation) for atom in part.atoms(AppliedUndef))
+    return sorted({opaque_parts(atom)[0] for atom in atoms} & {*_OWN_SHAPES})
 
 
 def joins_entries(derivation: Derivation) -> bool:

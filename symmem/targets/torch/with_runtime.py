@@ -18,7 +18,7 @@ from symmem.targets.torch.formulas import has_line, imports_math, tensor_writer,
 from symmem.targets.torch.line_record import line_of
 from symmem.targets.torch.module import settings
 from symmem.targets.torch.pieces import HELPERS, ROWS, more_helpers, runtime_files
-from symmem.targets.torch.record import by_steps
+from symmem.targets.torch.record import by_steps, own_shapes
 
 PACKAGE = "symmem_runtime"
 TARGET = PythonTarget(
@@ -43,7 +43,7 @@ def runtime_module(derivation: Derivation, *, minibatch: bool = False) -> str:
     program = with_noise(lower(derivation), derivation) if minibatch else lower(derivation)
     writer = tensor_writer(program, in_place=True)
     form = line_of(derivation)
-    if form is not None and isinstance(form.straight, Missing):
+    if form is not None and isinstance(form.straight, Missing) and not own_shapes(derivation):
         form = None  # at finite n the step on flat vectors is all there is
     found = written(derivation, writer, form)
     needs = found.needs | program.needs()

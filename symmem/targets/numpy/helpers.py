@@ -215,7 +215,9 @@ def _complete(m: float, *nodes: Any) -> float:
 
 
 def _completes(m: Array, *nodes: Any) -> Array:
-    """The same for many m, bit by bit."""
+    """The same for many m, bit by bit; a geometric sum at once."""
+    if len(nodes) == 2 and nodes[0] == 1 and isinstance(nodes[1], float) and 0 < nodes[1] < 1:
+        return -np.expm1(np.maximum(m + 1, 0) * np.log(nodes[1])) / (1 - nodes[1])
     last, done = np.asarray(m, dtype=float) + (len(nodes) - 1), np.zeros(np.shape(m))
     rows = [[done + 1] * len(nodes)] + [[done] * len(nodes) for _ in nodes[1:]]
     for place in range(int(last.max(initial=0)).bit_length() - 1, -1, -1):

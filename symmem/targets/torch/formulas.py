@@ -100,7 +100,15 @@ def tensor_writer(program: Program, *, in_place: bool = False) -> InliningWriter
     return InliningWriter(spelling(scope), scope, in_place=in_place)
 
 
-_MATHEMATICS = {Need.COMPLETE, Need.ELEMENTARY, Need.OLDEST, Need.PRODUCT, Need.SHORTFALL, Need.SHORTFALLS}
+_MATHEMATICS = {
+    Need.COMPLETE,
+    Need.COMPLETES,
+    Need.ELEMENTARY,
+    Need.OLDEST,
+    Need.PRODUCT,
+    Need.SHORTFALL,
+    Need.SHORTFALLS,
+}
 """What is done with Python's own functions of numbers."""
 
 

@@ -183,8 +183,10 @@ def _complete(m: float, *nodes: Any) -> float:
 
 
 def _completes(m: Any, *nodes: Any) -> Tensor:
-    """The same for many m, bit by bit."""
+    """The same for many m, bit by bit; a geometric sum at once."""
     last = torch.as_tensor(m, dtype=torch.float64) + (len(nodes) - 1)
+    if len(nodes) == 2 and nodes[0] == 1 and isinstance(nodes[1], float) and 0 < nodes[1] < 1:
+        return -torch.expm1(torch.clamp(last, min=0) * math.log(nodes[1])) / (1 - nodes[1])
     span, power = range(len(nodes)), torch.zeros_like(last)
     t = {(i, j): power + (i == j) for j in span for i in span[: j + 1]}
     for place in reversed(range(int(last.max()).bit_length() if len(last) else 0)):

@@ -39,13 +39,21 @@ CALLS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("pow", "power"), "is not known; write a power as x**y"),
         "square": "is not known; write x**2",
         "rsqrt": "is not known; write 1/sqrt(x)",
-        "cbrt": "is not known; write x**(1/3)",
+        "cbrt": "is not known; write sign(x)*abs(x)**(1/3), for x**(1/3) is real where x is not below 0 alone",
         "ln": "is not known; write log(x)",
         "log1p": "is not known; write log(1 + x)",
         "expm1": "is not known; write exp(x) - 1",
         "sigmoid": "is not known; write 1/(1 + exp(-x))",
         "softplus": "is not known; write log(1 + exp(x))",
         "arctan": "is not known; write atan(x)",
+        **dict.fromkeys(
+            ("atan2", "arctan2"),
+            "is not known; write atan(x/y), which is atan2(x, y) where y is above 0, as in Adam-atan2",
+        ),
+        **dict.fromkeys(
+            ("floor", "ceil", "round", "int"),
+            "is not known; in b and in the rate write a staircase (StepLR) by where(n < 30, 1, 0.1)",
+        ),
         **dict.fromkeys(("fabs", "absolute"), "is not known; write abs(x)"),
         "sgn": "is not known; write sign(x)",
     }

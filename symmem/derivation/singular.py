@@ -1,11 +1,12 @@
 """Singular places: where Phi or its derivatives have no value on a constant history there is no result, but a reason.
 
-The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Five ways to get there:
+The one guard of a Derivation: no ``nan``, ``zoo`` or ``oo`` leaves it.  Six ways to get there:
 
     m1/sqrt(m2 - m3**2)   for n -> infinity m2 = m3**2 on a constant history: 0/0      (centred RMSProp without eps)
     1/m1, b -> 0          the frozen value of m1 tends to 0
     sign(m1 - m2)         for n -> infinity m1 = m2 on a constant history, and the sign is that of what is left out
     m2/m1, b = n - 3      m1 is 0 at step 3 whatever the history
+    sqrt(-1 - m1**2)      no real value at any gradient
     1/(m1 - 1), g = 1     with bias correction m1 is 1 at every step; without it, with b = 1, at the first one
 """
 
@@ -29,6 +30,7 @@ from symmem.derivation.gains import (
     limit_gains,
     unsettled,
 )
+from symmem.derivation.real_values import never_real
 from symmem.derivation.smoothness import rough_parts
 from symmem.method.method import Method
 
@@ -40,6 +42,7 @@ LAST_STEP = 1_000_000
 """No run is longer: a factor that vanishes later is not looked at there."""
 _EPS = Sentence.of("keep its denominators and roots away from zero, e.g. with an ", Symbol("eps"))
 _SMOOTH = Sentence.of("take a smooth function in its place, e.g. with an ", Symbol("eps"), " under a root")
+_REAL = Sentence.of("change a sign, or take abs(x) of the argument")
 _AT_ZERO = (Roughness.ROOT, Roughness.SINGULAR, Roughness.JUMP, Roughness.KINK)
 """What may not stand at the zero of its argument whatever the gradient: ``sign(m1 - m2)`` is 1 or -1 all the same."""
 BEYOND = (nan, zoo, oo, -oo, I, AccumBounds)
@@ -107,6 +110,9 @@ def _singular(method: Method, order: int, values: Gains, where: str) -> Missing 
         if method.read_by(channel):
             named.append(((phi[0], f"g of momentum {position}"), channel.g))
     for name, expression in named:
+        for part, which in never_real(expression, method, values):
+            why = f", which has no real value {where}: its argument is never above 0{which}"
+            return Missing(Sentence.of(*name, " contains ", part, why), (_REAL,))
         for rough in rough_parts(expression, order):
             if rough.roughness in _AT_ZERO and at_frozen_point(rough.inner, method, values) == 0:
                 words = (" contains ", rough.part, ", which is not differentiable ", where, ": ", rough.inner)

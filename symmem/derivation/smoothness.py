@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sqrt
+from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sign, sqrt
 
 from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, moves_with_theta
 from symmem.algebra.head import Roughness
@@ -22,6 +22,7 @@ from symmem.algebra.results import Assumption, Named, Part, Sentence, Unknown
 from symmem.algebra.signs import at_values, is_nonzero
 from symmem.algebra.symbols import GRAD
 from symmem.derivation.gains import at_frozen_point, gains
+from symmem.derivation.real_values import falls_below_zero, root_argument
 from symmem.method.method import Method
 from symmem.records import record
 
@@ -120,7 +121,7 @@ def _is_smooth_power(rough: RoughPart, order: int) -> bool:
     root, power = rough.inner.as_base_exp()
     if not (isinstance(root, Symbol) and power.is_Integer):
         root, power = rough.inner, Integer(1)
-    if not kinked and power == 1:
+    if not kinked and power % 2 == 1:  # x^3 has no root where x is below 0
         return False
     degree = power * exponent
     return bool(degree.is_Integer and degree % 2 == 0) or bool(degree > order + 1)
@@ -149,6 +150,8 @@ def _vanishes_with_gradient(inner: Expr, method: Method) -> bool:
 def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """What fails, and what to use instead."""
     x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
+    if root_argument(rough.part) == inner and falls_below_zero(inner, method, gains(method)):
+        return _real_on_one_side(rough)
     away: tuple[Part, ...] = ("keep it away from 0, e.g. with an ", eps)
     if rough.roughness is Roughness.JUMP:
         return ("jumps where its argument is 0",), ("use a smooth sign, ", x / sqrt(x**2 + eps))
@@ -176,3 +179,13 @@ def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[
         "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
         "no longer helps",
     ), inside
+
+
+def _real_on_one_side(rough: RoughPart) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """A root of what is seen to be negative: ``sqrt(m1)`` is no number where m1 is below 0."""
+    x, inner = Symbol("x"), rough.inner
+    fails = "is singular" if rough.roughness is Roughness.SINGULAR else "is not differentiable"
+    told = ("has no real value where an entry of ", inner, f" is below 0, and {fails} where it is 0")
+    if isinstance(rough.part, Pow):
+        return told, ("a power of either sign is ", sign(x) * Pow(Abs(x), rough.exponent))
+    return told, ("keep ", inner, " above 0")

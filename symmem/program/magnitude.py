@@ -18,6 +18,10 @@ from symmem.records import record
 
 Rates = tuple[int, ...]
 """The exponents of the powers ``base^n`` in a term, one for each base."""
+Terms = dict[tuple[int, ...], int]
+"""The coefficients of a polynomial, by exponents."""
+Factors = tuple[int, list[tuple[Terms, bool, int]]]
+"""A number, and factors: their terms, whether each can be written without cancellation, and its multiplicity."""
 STEPS = (1, 2, 5, 60)
 """The steps at which terms are compared."""
 _HUGE, MOST_EXPONENT = 10**300, 100
@@ -60,17 +64,25 @@ class Magnitudes:
     def of(self, coefficient: Quotient, shift: int, nodes: tuple[Rates, ...]) -> float:
         """``|coefficient| h_{n-shift}(nodes)``, added over the sample points and steps."""
         total = 0.0
+        above, divisor = _factors(coefficient.numerator), coefficient.denominator.to_dict()
         for point in self._points:
-            below = abs(_evaluated(coefficient.denominator, point))
-            size = float("inf") if below == 0 else _size(coefficient.numerator, point) / below
+            below = abs(_evaluated(divisor, point))
+            size = float("inf") if below == 0 else _size(above, point) / below
             values = _complete_upto(tuple(self._number(node, point) for node in nodes), max(STEPS))
             total += size * sum(values[step - shift] for step in STEPS if step >= shift)
         return total
 
     def _number(self, node: Rates, point: tuple[float, ...]) -> float:
-        value = self.value(node)
-        below = _evaluated(value.denominator, point)
-        return _evaluated(value.numerator, point) / below if below else math.inf
+        if (node, point) not in self._numbers:
+            value = self.value(node)
+            below = _evaluated(value.denominator.to_dict(), point)
+            above = _evaluated(value.numerator.to_dict(), point)
+            self._numbers[node, point] = above / below if below else math.inf
+        return self._numbers[node, point]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[Rates, tuple[float, ...]], float]:
+        return {}
 
     @cached_property
     def _points(self) -> tuple[tuple[float, ...], ...]:
@@ -95,20 +107,25 @@ class Magnitudes:
         return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
-def _size(polynomial: Polynomial, point: tuple[float, ...]) -> float:
-    """The absolute value, by factors; of an unclear factor the sum of the absolute values of its monomials."""
+def _factors(polynomial: Polynomial) -> Factors:
     number, factors = irreducible_factors(polynomial)
+    return number, [(factor.to_dict(), is_clear(factor), multiplicity) for factor, multiplicity in factors]
+
+
+def _size(factors: Factors, point: tuple[float, ...]) -> float:
+    """The absolute value, by factors; of an unclear factor the sum of the absolute values of its monomials."""
+    number, rest = factors
     size = float(min(_HUGE, abs(number)))
-    for factor, multiplicity in factors:
-        value = _evaluated(factor, point, absolute=not is_clear(factor))
+    for terms, clear, multiplicity in rest:
+        value = _evaluated(terms, point, absolute=not clear)
         for _ in range(multiplicity):  # a product can be infinite, a power is an error then
             size *= abs(value)
     return size
 
 
-def _evaluated(polynomial: Polynomial, point: tuple[float, ...], *, absolute: bool = False) -> float:
+def _evaluated(terms: Terms, point: tuple[float, ...], *, absolute: bool = False) -> float:
     total = 0.0
-    for exponents, coefficient in polynomial.to_dict().items():
+    for exponents, coefficient in terms.items():
         number = max(-_HUGE, min(_HUGE, int(coefficient)))  # what a float can hold
         term = float(abs(number) if absolute else number)
         for value, exponent in zip(point, exponents, strict=True):

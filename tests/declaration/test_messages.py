@@ -96,7 +96,8 @@ WRONG = [
         "momentum 1: b: unknown function 'mod'; known are sqrt",
         "min, max, where, prod",
     ),
-    ('"1 - beta"', '"floor(n)"', "momentum 1: b: unknown function 'floor'", "write a formula in them"),
+    ('"1 - beta"', '"floor(n)"', "momentum 1: b: floor is not known", "where(n < 30, 1, 0.1)"),
+    ('"1 - beta"', '"gamma(n)"', "momentum 1: b: unknown function 'gamma'", "write a formula in them"),
     (
         '"1 - beta"',
         '"n < 3"',

@@ -14,11 +14,12 @@ from truth import load
 
 import symmem
 from symmem.declaration.citation import Citation
+from symmem.documents.paper.dealt import dealt
 from symmem.documents.paper.example import inside_roots
 from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.layout import CLASSES, Layout, Share, page_of
 from symmem.documents.paper.macros import MACROS, PREFIX
-from symmem.documents.paper.paper import COMPARISON, GENERAL, Paper, dealt
+from symmem.documents.paper.paper import COMPARISON, GENERAL, Paper
 from symmem.errors import SymmemError
 from symmem.notation.statement import N
 
@@ -151,9 +152,10 @@ def test_a_letter_means_one_thing_in_a_paper() -> None:
     """AdamW's and heavy ball's coefficients have other templates, NAdamW's has AdamW's."""
     accounts = tuple(told(load(name)) for name in ("adamw", "ademamix", "nadamw", "aggmo", "radam", "laprop"))
     whole = dealt(accounts, Layout())
-    blocks = [short.numbering.left(block, N) for short in whole for block in short.blocks]
+    parts = [part for given in whole for part in (given.lemma, given.settled)]
+    blocks = [part.numbering.left(block, N) for part in parts for block in part.blocks]
     assert len(blocks) == len(set(blocks)) > 3
-    found = [each for short in whole for each in short.shorthands]
+    found = [each for given in whole for each in given.lemma.shorthands]
     assert len(found) > 1
     meanings = {(each.letter, each.template) for each in found}
     assert (

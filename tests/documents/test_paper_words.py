@@ -14,6 +14,7 @@ from symmem.algebra.results import Missing
 from symmem.documents.columns import Style
 from symmem.documents.paper.section import paper_section
 from symmem.documents.terminal import terminal_text
+from symmem.output.rendering import templates_folder
 
 
 def test_an_assumption_on_decays_stands_where_a_formula_divides_by_their_difference() -> None:
@@ -53,3 +54,11 @@ def test_the_start_has_a_proof_or_is_a_remark(name: str, order: int, is_proved: 
     _, _, behind = section.partition(rf"\begin{{{kind}}}[The start]")
     assert behind
     assert behind.partition(rf"\end{{{kind}}}")[2].lstrip().startswith(r"\begin{proof}") == is_proved
+
+
+def test_no_heading_is_one_of_the_class() -> None:
+    """IEEEtran puts a number before a paragraph's heading and a colon behind its dot."""
+    folder = templates_folder() / "latex"
+    texts = [path.read_text(encoding="utf-8") for path in folder.iterdir()]
+    assert len(texts) > 10
+    assert not any(r"\paragraph" in text for text in texts)

@@ -16,8 +16,8 @@ AXIOMS = {
 }
 """Those of Coq's reals: its own library rests on them."""
 ADMITTED = re.compile(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b")
-LITERAL = re.compile(r"(?<!M \(n \+ )(?<![\w.])\d+(?![\w.])")
-"""A whole number; from which step on a limit is reached is none that is wrong when it is larger."""
+LITERAL = re.compile(r"(?<!M \(n \+ )(?<!\(0 # )(?<![\w.])\d+(?![\w.])")
+"""A whole number; two are not wrong when they are larger: from which step on a limit is reached, and what divides 0."""
 
 
 def run(text: str, folder: Path, name: str = "proof") -> subprocess.CompletedProcess[str]:

@@ -58,16 +58,15 @@ def marked(formula: Expr, held: Steps) -> Expr:
     return formula.xreplace({h.symbol: _mark(k) for k, h in enumerate(held.histories)})
 
 
-def in_blocks(formula: Expr, update: Expr, writer: Writer) -> Blocks:
-    """The formula, its histories marked, and the update beside it, in blocks for the width of the page."""
+def in_blocks(formulas: Sequence[Expr], writer: Writer) -> Blocks:
+    """The formulas in the same blocks, for the width of the page: the first, and those beside it."""
 
     def size(part: Expr) -> float:
         naming, table = spelled((part,), (), Numbering(), writer)
         return naming.piece(part.xreplace(table)).width
 
-    return blocked(
-        formula, size, lambda part: height(part, (), writer) > MOST_LINES, writer.width - 7, (update,)
-    )
+    first, *beside = formulas
+    return blocked(first, size, lambda part: height(part, (), writer) > MOST_LINES, writer.width - 7, beside)
 
 
 def height(formula: Expr, blocks: Sequence[Block], writer: Writer) -> int:

@@ -15,6 +15,7 @@ from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.settled import Place, Settled
 from symmem.documents.parts import Limit, ModifiedEquation, Schedule, StartShift
 from symmem.documents.prose import vectors_of_rate
 from symmem.documents.straight_line import notes, straight_section
@@ -66,7 +67,9 @@ def memoryless_step(inside: Formula, front: Formula = H) -> Row:
     return Row(NEXT, (difference(MEMORYLESS, times(front, Bracketed(inside))),))
 
 
-def limit(found: Limit | Missing | None, name: str, writer: Writer, front: Formula = H) -> Values:
+def limit(
+    found: Limit | Missing | None, name: str, writer: Writer, settled: Settled, front: Formula = H
+) -> Values:
     """``theta <- theta - h (F_0 + h F_1 + ...)``."""
     if not isinstance(found, Limit):
         return absent(found, writer)
@@ -76,7 +79,7 @@ def limit(found: Limit | Missing | None, name: str, writer: Writer, front: Formu
         for j, value in enumerate(values)
     ]
     step = memoryless_step(series("F", range(len(values)), MEMORYLESS), front)
-    return {"reason": "", "display": writer.display([step, *rows])}
+    return {"reason": "", **settled.values(Place.LIMIT, [step, *rows], name, writer)}
 
 
 def slow(found: Schedule | None, name: str, writer: Writer) -> Values:
@@ -92,7 +95,11 @@ def slow(found: Schedule | None, name: str, writer: Writer) -> Values:
 
 
 def modified_loss(
-    loss: ModifiedLoss | Obstruction | Missing | None, name: str, writer: Writer, front: Formula = H
+    loss: ModifiedLoss | Obstruction | Missing | None,
+    name: str,
+    writer: Writer,
+    settled: Settled,
+    front: Formula = H,
 ) -> Values:
     """The modified loss and its preconditioner, or the terms that prevent it."""
     if isinstance(loss, Obstruction):
@@ -104,7 +111,7 @@ def modified_loss(
             "witness": witness(loss.witness, writer),
             "obstruction": writer.sentence(loss.reason.own),
             "fails_at": loss.order,
-            "display": writer.display(rows),
+            **settled.values(Place.LOSS, rows, name, writer),
         }
     if not isinstance(loss, ModifiedLoss):
         return absent(loss, writer)
@@ -146,7 +153,9 @@ def _loss_step(loss: ModifiedLoss, writer: Writer, front: Formula) -> Row:
     return Row(NEXT, (difference(MEMORYLESS, times(front, step)),), theta=MEMORYLESS)
 
 
-def modified_equation(found: ModifiedEquation | Missing | None, name: str, writer: Writer) -> Values:
+def modified_equation(
+    found: ModifiedEquation | Missing | None, name: str, writer: Writer, settled: Settled
+) -> Values:
     """``theta' = G_0 + h G_1 + ...``, and whether it is a gradient flow."""
     if not isinstance(found, ModifiedEquation):
         return absent(found, writer)
@@ -158,14 +167,14 @@ def modified_equation(found: ModifiedEquation | Missing | None, name: str, write
     return {
         "reason": "",
         "equation": writer.inline(series("G", range(len(values)))),
-        "display": writer.display(rows),
+        **settled.values(Place.FLOW, rows, name, writer),
         "flow": "" if found.flow is None else writer.sentence(flow_prose(found.flow)),
         "error": writer.inline(BigO(power_of_h(len(values)))),
         "step_error": len(values) + 1,
     }
 
 
-def straight(account: Account, writer: Writer) -> Values:
+def straight(account: Account, writer: Writer, settled: Settled) -> Values:
     """The update on the straight-line history; nothing where there is no section of it."""
     section = straight_section(account)
     if section is None or not section.equations:
@@ -176,15 +185,18 @@ def straight(account: Account, writer: Writer) -> Values:
     if len(found) > 1:  # the change of the gradient is a vector, and has a letter that nothing else has
         writer = writer.naming({CHANGE.name: Letter("y")})
         found[0] = replace(found[0], left=Letter("y"))
+    # A block may read y, which is then defined before it.
+    defines = settled.definitions(Place.STRAIGHT, found[:-1], writer)
     return {
-        "display": writer.display(found),
+        **settled.values(Place.STRAIGHT, found[-1:] if defines else found, name, writer),
+        "defines": defines,
         "lead": writer.sentence(section.lead),
         "notes": " ".join(writer.sentence(note) for note in notes(account, tells_missing=False)),
         "finite": "" if line is None or not isinstance(line.update, Missing) else reason(line.update, writer),
     }
 
 
-def start(found: StartShift | Missing | None, name: str, writer: Writer) -> Values:
+def start(found: StartShift | Missing | None, name: str, writer: Writer, settled: Settled) -> Values:
     """The shifts ``d_j``; none where no gain depends on the step and the order is 1."""
     if not isinstance(found, StartShift):
         return absent(found, writer)
@@ -200,6 +212,6 @@ def start(found: StartShift | Missing | None, name: str, writer: Writer) -> Valu
         "reason": "",
         "shifted": True,
         "place": writer.inline(place),
-        "display": writer.display(rows),
+        **settled.values(Place.START, rows, name, writer),
         "order": len(shifts) + 1,
     }

@@ -112,7 +112,7 @@ def _in_blocks(found: Lemma, best: _Measured, writer: Writer, numbering: Numberi
     held, through = found.steps, best.short.steps
     by_steps = held.is_written_out or through is not None
     formula = marked(LR * held.assembled, held) if by_steps else found.M
-    blocks = in_blocks(formula, found.F, writer)
+    blocks = in_blocks((formula, found.F), writer)
     short = Short(blocks.beside[0], (blocks.formula,), False, (), through, blocks.blocks, numbering)
     return min(
         best, _Measured(short, height(blocks.formula, blocks.blocks, writer)), key=lambda each: each.lines

@@ -28,13 +28,14 @@ from symmem.documents.noise import (
 )
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
+from symmem.documents.paper.settled import Place, Settled
 from symmem.documents.parts import ModifiedEquation
 from symmem.documents.spelling import noise_letter
 from symmem.notation.formula import Formula, Number
 from symmem.notation.statement import Applied, Indexed, Letter, Listed, Word, times
 
 
-def noise(account: Account, writer: Writer) -> Values:
+def noise(account: Account, writer: Writer, settled: Settled) -> Values:
     """The lemma; nothing where no noise was asked for."""
     found, name = account.noise, account.optimizer.name
     if found is None:
@@ -47,13 +48,13 @@ def noise(account: Account, writer: Writer) -> Values:
     return {
         "exists": True,
         "letter": noise_letter(account.optimizer),
-        "later": "" if later is None else _later(later, writer),
+        "later": "" if later is None else _later(later, writer, settled),
         "epoch": ""
         if found.epoch is None
         else _epoch(found.epoch, end_of_epoch(found.sampling), name, writer),
         "drawn": writer.sentence(drawn(found.sampling)),
         "averages": [writer.sentence(each) for each in averages(found)],
-        "display": writer.display(rows),
+        **settled.values(Place.NOISE, rows, name, writer),
         "counts": "" if found.pairs is None else _counts(found.pairs, writer),
         "is_settled": found.place == "limit",
         "replacement": found.sampling.batches is None,
@@ -65,10 +66,11 @@ def noise(account: Account, writer: Writer) -> Values:
     }
 
 
-def _later(later: MeanOverBatches, writer: Writer) -> Values:
+def _later(later: MeanOverBatches, writer: Writer, settled: Settled) -> Values:
     """After many steps, where the lemma is for step n."""
     loss = [] if later.loss is None else [Row(LOSS_NOISE, (later.loss,))]
-    return {"memory": writer.display([Row(M_NOISE, (later.memory,))]), "loss": loss and writer.display(loss)}
+    memory = settled.display([Row(M_NOISE, (later.memory,))], writer)
+    return {"memory": memory, "loss": loss and writer.display(loss)}
 
 
 def _epoch(found: Epoch, end: Formula, name: str, writer: Writer) -> Values | str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from symmem import __version__
 from symmem.declaration.citation import Citation
@@ -13,13 +13,11 @@ from symmem.documents.account import Account
 from symmem.documents.comparison.entry import Compared
 from symmem.documents.comparison.latex import comparison_latex
 from symmem.documents.paper.bibliography import MEMORY_PAPER, bibitems, bibtex, works_of
-from symmem.documents.paper.blocks import first_numbering
-from symmem.documents.paper.displays import Writer
+from symmem.documents.paper.dealt import dealt
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.general import general_text
 from symmem.documents.paper.layout import Layout
-from symmem.documents.paper.lemma import Short, shortened
-from symmem.documents.paper.macros import FILE, MACROS, SHORTHANDS
+from symmem.documents.paper.macros import FILE, MACROS
 from symmem.documents.paper.section import paper_section
 from symmem.errors import SymmemError
 from symmem.output.rendering import render
@@ -48,10 +46,10 @@ class Paper:
             raise SymmemError(
                 f"the name {double} is taken in this paper; give one of the optimizers another name"
             )
-        shorts = dealt(self.accounts, self.layout)
+        letters = dealt(self.accounts, self.layout)
         sections = {
-            name: paper_section(account, self.layout, short)
-            for name, account, short in zip(names, self.accounts, shorts, strict=True)
+            name: paper_section(account, self.layout, given)
+            for name, account, given in zip(names, self.accounts, letters, strict=True)
         }
         page = self.layout.page
         table = (
@@ -101,22 +99,6 @@ class Paper:
             "has_table": bool(self.compared) and not page.two_columns,
         }
         return render("latex/standalone.tex.jinja", values)
-
-
-def dealt(accounts: Sequence[Account], layout: Layout) -> list[Short]:
-    """The short-hands of each account: in the whole paper a letter stands for one thing."""
-    taken = " ".join(latex for account in accounts for latex in account.optimizer.symbols.values())
-    free = [letter for letter in SHORTHANDS if letter[1] not in taken]
-    found: list[Short] = []
-    numbering = first_numbering(taken)
-    for account in accounts:
-        writer = Writer.of(account.optimizer, layout.page.width)
-        known = {s.template: s.letter for short in found for s in short.shorthands}
-        used = set(known.values())
-        unused = [letter for letter in free if letter[0] not in used]
-        found.append(shortened(account, writer, unused, known, numbering))
-        numbering = numbering and numbering.behind(found[-1].blocks)
-    return found
 
 
 def standalone(account: Account, layout: Layout | None = None) -> str:

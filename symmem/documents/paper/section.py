@@ -14,8 +14,8 @@ from symmem.derivation.verdicts import ModifiedLoss
 from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of
-from symmem.documents.paper.blocks import first_numbering
 from symmem.documents.paper.conditions import conditions
+from symmem.documents.paper.dealt import Dealt, dealt
 from symmem.documents.paper.displays import Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.paper.example import (
@@ -32,8 +32,8 @@ from symmem.documents.paper.glossary import glossary
 from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.histories import naming_histories
 from symmem.documents.paper.layout import Checked, Layout, Share
-from symmem.documents.paper.lemma import Short, lemma, shortened
-from symmem.documents.paper.macros import FILE, SHORTHANDS
+from symmem.documents.paper.lemma import Short, lemma
+from symmem.documents.paper.macros import FILE
 from symmem.documents.paper.noise import noise
 from symmem.documents.paper.proof import proof, written_in_closed_form
 from symmem.documents.parts import SETTLED, Limit, Part
@@ -45,20 +45,19 @@ PARTS = SETTLED | {Part.ASSUMPTIONS, Part.LEMMA}
 """What a paper tells."""
 
 
-def paper_section(account: Account, layout: Layout | None = None, short: Short | None = None) -> str:
+def paper_section(account: Account, layout: Layout | None = None, letters: Dealt | None = None) -> str:
     r"""The section of a method, to be \input behind the general theorem.
 
     Its short-hands are those that a paper has dealt out, else its own.
     """
     chosen = layout or Layout()
     writer = Writer.of(account.optimizer, chosen.page.width)
-    taken = first_numbering(" ".join(account.optimizer.symbols.values()))
-    given = shortened(account, writer, SHORTHANDS, numbering=taken) if short is None else short
+    given = dealt([account], chosen)[0] if letters is None else letters
     return render("latex/method.tex.jinja", _section(account, chosen, writer, given))
 
 
-def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> dict[str, object]:
-    optimizer = account.optimizer
+def _section(account: Account, layout: Layout, writer: Writer, given: Dealt) -> dict[str, object]:
+    optimizer, short = account.optimizer, given.lemma
     assert account.lemma is not None, "a paper is written from an account with its PARTS"
     return {
         "version": __version__,
@@ -90,7 +89,7 @@ def _section(account: Account, layout: Layout, writer: Writer, short: Short) -> 
         **lemma(short, optimizer, writer),
         "proof": proof(account.lemma, writer, scheduled=optimizer.schedule is not None),
         "coq": _checked(layout.proofs.get(optimizer.name)),
-        **_consequences(account, writer),
+        **_consequences(account, writer, given),
     }
 
 
@@ -144,16 +143,16 @@ def _checked(proofs: Checked | None) -> str:
     return f"{proofs.subject} are theorems of {file}, for every $n$, with proofs that Coq checks."
 
 
-def _consequences(account: Account, writer: Writer) -> dict[str, object]:
-    name, loss = account.optimizer.name, account.modified_loss
+def _consequences(account: Account, writer: Writer, given: Dealt) -> dict[str, object]:
+    name, loss, settled = account.optimizer.name, account.modified_loss, given.settled
     front = settled_front(account.schedule, account.optimizer)
     return {
-        "limit": consequences.limit(account.limit, name, writer, front),
+        "limit": consequences.limit(account.limit, name, writer, settled, front),
         "slow": consequences.slow(account.schedule, name, writer),
-        "straight": consequences.straight(account, writer),
-        "modified_loss": consequences.modified_loss(loss, name, writer, front),
+        "straight": consequences.straight(account, writer, settled),
+        "modified_loss": consequences.modified_loss(loss, name, writer, settled, front),
         "gradient_map": gradient_map(account.gradient_map_loss, name, writer, front),
-        "modified_equation": consequences.modified_equation(account.modified_equation, name, writer),
-        "start": consequences.start(account.start, name, writer),
-        "noise": noise(account, writer),
+        "modified_equation": consequences.modified_equation(account.modified_equation, name, writer, settled),
+        "start": consequences.start(account.start, name, writer, settled),
+        "noise": noise(account, writer, given.noise),
     }

@@ -17,8 +17,7 @@ from symmem.records import record
 
 VECTOR, NUMBER = Function("a block of entries"), Function("a block of one number")
 """``VECTOR(3, s)``: the third block at step s, ``VECTOR(3)`` where it has no step.  No user can call a function so."""
-_PLAIN = {VECTOR: momentum_symbol(1), SLOT: momentum_symbol(1), NUMBER: Symbol("x")}
-"""What a use of a block is to the algebra."""
+_USED = (VECTOR, SLOT, NUMBER)
 
 
 def canonical(expression: Expr) -> Expr:
@@ -167,10 +166,15 @@ class Seen:
 
 
 def kind_of(expression: Expr) -> Kind:
-    """With the blocks in it as numbers and vectors."""
-    return kind(expression.xreplace({use: _PLAIN[use.func] for use in uses(expression)}))
+    """With the blocks in it as numbers and vectors, each another: of ``u_1 - u_2`` nothing cancels."""
+    return kind(expression.xreplace({use: _plain(use, k) for k, use in enumerate(uses(expression), start=1)}))
+
+
+def _plain(use: AppliedUndef, number: int) -> Symbol:
+    """What a use of a block is to the algebra."""
+    return Symbol(f"x{number}") if use.func == NUMBER else momentum_symbol(number)
 
 
 def uses(expression: Expr) -> list[AppliedUndef]:
     """The blocks in an expression, each at its step."""
-    return sorted((use for use in expression.atoms(AppliedUndef) if use.func in _PLAIN), key=default_sort_key)
+    return sorted((use for use in expression.atoms(AppliedUndef) if use.func in _USED), key=default_sort_key)

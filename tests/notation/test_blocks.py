@@ -6,10 +6,10 @@ import pytest
 from sympy import Abs, Function, Sum, Symbol, sqrt
 
 import symmem
-from symmem.algebra.atoms import GRAD, LR, PAST, STEP
+from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind
 from symmem.derivation.correction import finite_correction
 from symmem.method.reading import method_of
-from symmem.notation.block_places import NUMBER, VECTOR, canonical, uses
+from symmem.notation.block_places import NUMBER, VECTOR, canonical, kind_of, uses
 from symmem.notation.blocks import blocked
 
 D2L = Function("D2L")
@@ -75,3 +75,10 @@ def test_a_new_name_of_an_index_takes_no_other_index() -> None:
     assert canonical(total).doit() == total.doit() == 11
     nested = Sum(outer * Sum(inner + outer, (inner, 0, outer)), (outer, 0, 3))
     assert canonical(nested).doit() == nested.doit()
+
+
+def test_what_is_made_of_blocks_is_a_vector_where_one_of_them_is() -> None:
+    """Their letters differ: u_1 - u_2 is no zero, which would be a number."""
+    first, second = VECTOR(1), VECTOR(2)
+    assert kind_of(first - second) is kind_of(NUMBER(1) * first - NUMBER(2) * first) is Kind.ENTRYWISE
+    assert kind_of(NUMBER(1) - NUMBER(2)) is Kind.SCALAR

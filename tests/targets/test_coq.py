@@ -79,6 +79,13 @@ def test_twenty_wrong_numbers_are_rejected(name: str, tmp_path: Path) -> None:
         assert run(broken(text, number), tmp_path, f"broken{position}").returncode != 0, number
 
 
+def test_what_remembers_nothing_has_no_number_that_may_be_wrong() -> None:
+    """AdamW's decay: its sum over the past is 0, not 0 times something."""
+    stated = re.search(r"history3 n i = (.*)\.", coq_file(symmem.derive("adamw")))
+    assert stated is not None
+    assert stated[1] == "0"
+
+
 def test_delays_under_a_schedule(tmp_path: Path) -> None:
     """A delay sees the last steps, under any schedule; one step more is rejected."""
     optimizer = symmem.Optimizer(

@@ -10,7 +10,7 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.targets.comments import in_coq_comment
 from symmem.targets.coq.assembly import Assembly
 from symmem.targets.coq.kernel_proofs import sums
-from symmem.targets.coq.memories import history, history_number, history_value, summed_terms
+from symmem.targets.coq.memories import history, history_terms, history_value, summed_terms
 from symmem.targets.coq.opening import HESSIAN
 from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
 
@@ -98,10 +98,7 @@ def _expanded(proofs: Proofs, made: Assembly) -> Iterator[str]:
     """Every map of a sum over the past, term by term."""
     used = sorted(made.opening.mapped.values())
     for name, place in used:
-        values = " + ".join(
-            f"({history_number(proofs, proofs.claims.memories[place - 1], term)}) * {proofs.atom(term.vector)}"
-            for term in proofs.claims.terms or ()
-        )
+        values = history_terms(proofs, proofs.claims.memories[place - 1], proofs.claims.terms or ())
         yield (
             f"rewrite ({name}_ext (fun i => history{place} n i)\n"
             f"    (fun i => {values}) (history{place}_closed n) i)."

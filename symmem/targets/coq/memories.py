@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sympy import Add, Expr
 
@@ -83,9 +83,7 @@ def history(proofs: Proofs, held: Memory) -> list[Block]:
                 [f"intros n i. unfold history{place}. apply past_single."],
             ),
         ]
-    values = " + ".join(
-        f"({history_number(proofs, held, term)}) * {proofs.atom(term.vector)}" for term in terms
-    )
+    values = history_terms(proofs, held, terms)
     summed = summed_terms(proofs, terms)
     known = known_sums(proofs, range(1, len(terms) + 1))
     return [
@@ -126,6 +124,15 @@ def _seen_by_delay(proofs: Proofs, held: Memory) -> list[Block]:
             ],
         )
     ]
+
+
+def history_terms(proofs: Proofs, held: Memory, terms: Sequence[Term]) -> str:
+    """``S_l`` in closed form; 0, with no vector behind it, where nothing is remembered."""
+    if not any(part.has_memory for part in held.parts):
+        return "0"
+    return " + ".join(
+        f"({history_number(proofs, held, term)}) * {proofs.atom(term.vector)}" for term in terms
+    )
 
 
 def history_number(proofs: Proofs, held: Memory, term: Term) -> str:

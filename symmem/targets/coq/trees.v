@@ -67,13 +67,13 @@ Definition summed (q : list Q) : list Q :=
 Section Recursion.
 Variable memories : list memory.
 
-(** [a_k(tau) - a_(k-1)(tau)]: the product over the branches of their means. *)
+(** [a_k(tau) - a_(k-1)(tau)]: the product over the branches of their means; a label of no memory gives 0. *)
 Fixpoint increment (t : tree) : list Q :=
   match t with Step branches => fold_right times [1] (map mean_of branches) end
 with mean_of (b : branch) : list Q :=
   match b with
   | Branch label children read =>
-      mean (nth label memories (Late 1 0))
+      mean (nth label memories (Late 0 0))
         (fold_right times [1] (map (fun t => summed (increment t)) children ++ map mean_of read))
   end.
 

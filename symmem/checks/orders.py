@@ -17,6 +17,7 @@ from sympy import Expr, Integer, Rational
 from symmem.algebra.results import Missing
 from symmem.checks.claims import value_of
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.growth import growing
 from symmem.verification import bruteforce
 from symmem.verification.error_orders import fit_order
 from symmem.verification.literal import Literal
@@ -104,7 +105,9 @@ def error_orders(
     An order is a statement about small h.  Where the run diverges, or an order is not seen, h may not be small beside
     a scale of this declaration, as in m1/(m1**2 + 1e-12): a smaller h tells, for what is wrong is wrong with every h.
     """
-    sizes, time = step_sizes(literal, theta), time_of(literal, theta)
+    sizes = step_sizes(literal, theta)
+    # No closeness is claimed where a rate or a gain grows.
+    time = time_of(literal, theta) if next(growing(derivation.method), None) is None else None
     found: tuple[Errors, ...] = ()
     for factor in SMALLER:
         try:

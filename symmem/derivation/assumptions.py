@@ -12,6 +12,7 @@ from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.algebra.signs import is_nonzero
 from symmem.derivation.gains import gains, unsettled
+from symmem.derivation.growth import grows
 from symmem.derivation.small_steps import small_steps
 from symmem.derivation.smoothness import smoothness, times
 from symmem.method.method import Method
@@ -126,13 +127,17 @@ def _bounded_iterates(method: Method) -> Iterator[Assumption]:
 
 
 def _bounded_gains(method: Method) -> Iterator[Assumption]:
-    """The theorem asks for updates that stay bounded (mathematics.md section 2); a gain with a limit does."""
+    """The theorem asks for updates that stay bounded (mathematics.md section 2); a gain with a limit does.
+
+    Of one that is known to grow it is not assumed: see :mod:`.growth`.
+    """
     yield from _bounded_rate(method)
     if unsettled(method) is None:
         return
     for gain in gains(method):
         interval = bounds(gain, method.ranges)
-        if STEP in gain.free_symbols and oo in (interval.upper, -interval.lower):
+        unbounded = STEP in gain.free_symbols and oo in (interval.upper, -interval.lower)
+        if unbounded and not grows(gain, method.numbers):
             yield Assumption(Sentence.of("the gain ", gain, " stays bounded as ", STEP, " grows"))
 
 
@@ -141,5 +146,5 @@ def _bounded_rate(method: Method) -> Iterator[Assumption]:
     if method.rate is None or isinstance(method.rate.settled, Expr):
         return
     interval = bounds(method.rate.factor, method.ranges)
-    if oo in (interval.upper, -interval.lower):
+    if oo in (interval.upper, -interval.lower) and not grows(method.rate.factor, method.numbers):
         yield Assumption(Sentence.of("the rate ", method.rate.factor, " stays bounded as ", STEP, " grows"))

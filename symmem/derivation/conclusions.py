@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from sympy import Expr
 
 from symmem.algebra.atoms import LR
-from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown
+from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown, Whose
 from symmem.derivation.gains import is_steady_step, unsettled
+from symmem.derivation.growth import growing, not_bounded
 from symmem.derivation.scheduled import no_settled_rate, stopped
 from symmem.derivation.singular import singular_limit
 from symmem.derivation.smoothness import smoothness
@@ -35,7 +36,8 @@ def conclusions(
 ) -> tuple[Conclusion, ...]:
     """How close the iterations stay; ``finite`` is M at step n, ``unshifted`` why there is no shift."""
     found: list[tuple[Part, ...]] = []
-    if not isinstance(finite, Missing) and not _is_singular(method, order):
+    is_bounded = next(growing(method), None) is None
+    if not isinstance(finite, Missing) and not _is_singular(method, order) and is_bounded:
         words = (
             "the iteration of step n from the same ",
             Named("theta", 0),
@@ -69,10 +71,12 @@ def _free(letters: Sequence[str], method: Method) -> str:
 def unknown(method: Method, order: int, unshifted: Missing | None) -> tuple[Unknown, ...]:
     """The warnings, and the closeness that nothing proves."""
     found = list(smoothness(method, order).warnings)
-    no_limit = no_settled_rate(method) or stopped(method)
-    if unshifted is not None and unsettled(method) is None and no_limit is None:
+    found += not_bounded(method)
+    missing = (unsettled(method), no_settled_rate(method), stopped(method))
+    if unshifted is not None and all(each is None for each in missing):
         which = "iteration of step n stays" if _is_singular(method, order) else "limit form comes"
-        words = (f"how close the {which} is not known: ", *unshifted.reason.parts)
+        reason = (part for part in unshifted.reason.parts if not isinstance(part, Whose))
+        words = (f"how close the {which} is not known: ", *reason)
         found.append(Unknown(Sentence.of(*words)))
     return tuple(dict.fromkeys(found))
 

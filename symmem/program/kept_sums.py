@@ -32,7 +32,8 @@ def kept(sum_: Expr, stable: Stable, factored: Stable, failed: Callable[[Expr], 
             return part
         split = by_indicator(part, steps) if is_scalar(part) else None
         if split is not None:
-            return either(split[0], walked(split[1]), walked(split[2]))
+            before, since = (walked(factored(each)) for each in split[1:])
+            return either(split[0], before, since)
         numbers = [each for each in Mul.make_args(part) if is_scalar(each) and not each.has(type(sum_))]
         for number in numbers:
             if subtracts(number, steps):

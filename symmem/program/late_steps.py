@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Add, Dummy, Expr, Max, Min, Pow, S, Sum, Symbol, default_sort_key, preorder_traversal
 
 from symmem.algebra.atoms import STEP
-from symmem.program.decay_functions import Whole
+from symmem.program.decay_functions import Complete, Whole
 
 
 def takes_out_first_steps(number: Expr) -> bool:
@@ -17,10 +17,16 @@ def takes_out_first_steps(number: Expr) -> bool:
     sums = (each.xreplace({inner: Dummy() for inner in each.atoms(Sum)}) for each in every)
     return any(
         each.has(Min, Max)
-        and any(power.exp.free_symbols for power in each.atoms(Pow))
+        and (any(power.exp.free_symbols for power in each.atoms(Pow)) or _has_late_sums(each))
         and len({term.could_extract_minus_sign() for term in each.args}) > 1
         for each in sums
     )
+
+
+def _has_late_sums(number: Expr) -> bool:
+    """Whether sums of products of decays stand in it, some of which begin two steps late or more."""
+    late = (late_step(each) for each in number.atoms(Complete))
+    return any(each is not None and not each.has(STEP - 1) for each in late)
 
 
 def counted(number: Expr) -> Expr:

@@ -17,6 +17,7 @@ from sympy import Function, Rational, Symbol, lambdify
 
 import symmem
 from symmem import Momentum, Optimizer
+from symmem.checks.verify import as_theory_sees
 from symmem.program.lowering import lower
 from symmem.targets.registry import TARGETS
 from symmem.verification import bruteforce
@@ -165,18 +166,32 @@ def test_what_a_delay_reads_keeps_its_digits() -> None:
             assert abs(float(found[0]) - value) <= 1e-13 * abs(value), (b1, b2, n)
 
 
-def test_what_a_delay_takes_out_of_the_first_steps_leaves_no_rounding() -> None:
+MARS = {
+    "mars-adamw": [
+        ({"beta1": b1, "beta2": b2, "gamma": 0.5, "eps": 0.5, "weight_decay": 0.01}, n)
+        for b1, b2, n in ((NEAR, 0.25, 9), (NEAR, 0.25, 20), (NEAR, NEAR, 3), (0.75, NEAR, 3))
+    ],
+    "mars-lion": [({"beta1": NEAR, "gamma": 0.025, "delta": 0.5, "weight_decay": 0.0}, 25)],
+}
+
+
+@pytest.mark.parametrize("name", MARS)
+def test_what_a_delay_takes_out_of_the_first_steps_leaves_no_rounding(name: str) -> None:
     """The slope of MARS' corrected gradient is ``1 + gamma beta1/(1 - beta1)`` at step 0, and 1 later."""
-    derived = symmem.derive("mars-adamw")
+    derived = symmem.derive(name)
     assert not lower(derived).loses_digits
     made = module(TARGETS["numpy"].source(derived)).correction
-    for b1, b2, n in ((NEAR, 0.25, 9), (NEAR, 0.25, 20), (NEAR, NEAR, 3), (0.75, NEAR, 3)):
-        given = {"beta1": b1, "beta2": b2, "gamma": 0.5, "eps": 0.5, "weight_decay": 0.01}
+    for given, n in MARS[name]:
         exact = {key: Rational(value) for key, value in given.items()}
-        literal = Literal(derived.optimizer, exact, quadratic_loss([[1]]))
+        literal = Literal(as_theory_sees(derived.optimizer), exact, quadratic_loss([[1]]))
         value = bruteforce.correction(literal, [mpf(1)], n, Rational(RATE))[0]
         found = made(np.ones(1), lambda x: x, lambda x, v: v, n=n, lr=RATE, **given)
-        assert abs(float(found[0]) - value) <= 1e-13 * abs(value), (b1, b2, n)
+        assert abs(float(found[0]) - value) <= 1e-13 * abs(value), (given, n)
+
+
+def test_a_window_that_loses_digits_says_so() -> None:
+    """AdaShift's average of ten gradients is the difference of two, of which one begins ten steps late."""
+    assert lower(symmem.derive("adashift")).loses_digits
 
 
 def test_where_digits_are_lost_the_code_says_so() -> None:

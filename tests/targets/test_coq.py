@@ -79,6 +79,19 @@ def test_twenty_wrong_numbers_are_rejected(name: str, tmp_path: Path) -> None:
         assert run(broken(text, number), tmp_path, f"broken{position}").returncode != 0, number
 
 
+@pytest.mark.parametrize("decay", ["0.9", "0.5"])
+def test_decays_that_are_numbers_with_a_bias_correction(decay: str, tmp_path: Path) -> None:
+    """What divides is 10 (1 - (9/10)^(n+1)), or 2^(n+1) - 1: not zero, as the fact about the decay says."""
+    debiased = f"(1 - {decay})/(1 - {decay}**(n + 1))"
+    optimizer = symmem.Optimizer(
+        name="numbers",
+        phi="m1/sqrt(m2 + eps)",
+        momentum=[symmem.Momentum("grad", decay, debiased), symmem.Momentum("grad**2", decay, debiased)],
+        parameters={"eps": {"default": 0.5, "range": "(0, inf)"}},
+    )
+    assert_accepted(coq_file(symmem.derive(optimizer)), tmp_path)
+
+
 def test_what_remembers_nothing_has_no_number_that_may_be_wrong() -> None:
     """AdamW's decay: its sum over the past is 0, not 0 times something."""
     stated = re.search(r"history3 n i = (.*)\.", coq_file(symmem.derive("adamw")))

@@ -42,6 +42,15 @@ Ltac powers_in D :=
 
 Ltac same e d := first [replace e with d by ring | replace e with (- d) by ring; apply Ropp_neq_0_compat].
 
+(** A rational multiple of what is known not to be zero, such as [10 - 9 * (9 / 10) ^ n]. *)
+Ltac multiple_of :=
+  match goal with
+  | D : forall m : nat, _ <> 0, n : nat |- _ <> 0 =>
+      solve [ let T := fresh in let Z := fresh in pose proof (D n) as T; revert T; powers; intros T Z; apply T; lra ]
+  | D : _ <> 0 |- _ <> 0 =>
+      solve [ let T := fresh in let Z := fresh in pose proof D as T; revert T; powers; intros T Z; apply T; lra ]
+  end.
+
 Ltac unlike_zero :=
   match goal with
   | |- _ /\ _ => split; unlike_zero
@@ -63,7 +72,11 @@ Ltac unlike_zero :=
             solve [replace e with (d * x) by (field; assumption);
                    apply Rmult_integral_contrapositive_currified; assumption] end
         | apply pow_nonzero; unlike_zero
-        | apply root_apart; assumption ]
+        | apply root_apart; assumption
+        | multiple_of
+        | match goal with |- context [?q ^ ?m] =>
+            solve [ let P := fresh in let Z := fresh in
+                    pose proof (pow_R1_Rle q m ltac:(lra)) as P; intro Z; lra ] end ]
   | |- True => exact I
   end.
 

@@ -1,7 +1,8 @@
-"""The weights of a memory over a delay by one step, by their letter: what the paper writes, by brute force."""
+"""The weights of a memory over a delay, by their letter: what the paper writes, by brute force."""
 
 from __future__ import annotations
 
+import pytest
 from sympy import Integer, Rational, Symbol
 
 import symmem
@@ -11,22 +12,32 @@ from symmem.documents.paper.composed import composed, put_in, values
 from symmem.documents.paper.displays import Writer
 
 
-def by_hand(decay: Rational, n: int, k: int) -> Rational:
-    """How much of g(theta_{n-k}) a decaying sum holds whose summand at step r is g(theta_{max(r-1, 0)})."""
-    return sum((decay ** (n - r) for r in range(n + 1) if max(r - 1, 0) == n - k), Rational(0))
+def by_hand(decay: Rational, delay: int, n: int, k: int) -> Rational:
+    """How much of g(theta_{n-k}) a decaying sum holds whose summand at step r is g(theta_{max(r-d, 0)})."""
+    return sum((decay ** (n - r) for r in range(n + 1) if max(r - delay, 0) == n - k), Rational(0))
 
 
-def test_the_weights_are_those_of_the_memory() -> None:
-    found = [pair for each in steps(symmem.derive("adan").method).histories if (pair := values(each.shape))]
-    assert len(found) == 2
+def later(delay: int) -> symmem.Optimizer:
+    """An average of the gradient of some steps ago."""
+    variables = [symmem.Momentum("grad", delay=delay, b="1"), symmem.Momentum("m1", "q", "1 - q")]
+    return symmem.Optimizer("later", "m2", variables, {"q": {"default": 0.5, "range": "[0, 1)"}})
+
+
+@pytest.mark.parametrize(
+    ("made", "count"), [("adan", 2), (later(1), 1), (later(2), 1), (later(5), 1)], ids=str
+)
+def test_the_weights_are_those_of_the_memory(made: symmem.Optimizer | str, count: int) -> None:
+    held = steps(symmem.derive(made).method).histories
+    found = [known for each in held if (known := values(each.shape))]
+    assert len(found) == count
     decay = Rational(2, 3)
-    for before, last in found:
+    for delay, before, last in found:
         (symbol,) = last.free_symbols - {STEP}
-        for n in (1, 2, 5):
+        for n in (1, 2, 5, 9):
             for k in range(1, n + 1):
-                told = last if k == n else before
+                told = last if k == n else before if k >= delay else Integer(0)
                 at = {symbol: decay, STEP: Integer(n), AGO: Integer(k)}
-                assert told.subs(at) == by_hand(decay, n, k)
+                assert told.subs(at) == by_hand(decay, delay, n, k)
 
 
 def test_no_maximum_is_left_in_the_proof_and_an_author_keeps_the_letter() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from symmem.algebra.atoms import AGO, LR, PAST, STEP
+from symmem.algebra.atoms import AGO, LR, STEP
 from symmem.derivation.steps import History, Steps
 from symmem.documents.paper.blocks import MOST_LINES
-from symmem.documents.paper.composed import Composed, composed, naming_weights, put_in, told
+from symmem.documents.paper.composed import Composed, composed, decay_of, naming_weights, put_in, told
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.histories import (
@@ -46,7 +46,7 @@ def proof(lemma: Lemma, writer: Writer, *, scheduled: bool = False) -> Values:
         "histories": _histories(held, naming, weights, scheduled) if held.histories else "",
         "assembled": naming.display([Row(first, (LR * held.assembled,))]) if held.histories else "",
         "open_sums": [f"${naming.inline(history_letter(k))}$" for k, _ in stay],
-        "decays": [naming.in_text(history.shape.weight(STEP, STEP - PAST)) for _, history in stay],
+        "decays": [decay_of(history.shape, weights, naming) for _, history in stay],
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sympy import Add, Expr, Mul, Pow, S, Symbol
 
-from symmem.algebra.atoms import STEP, is_scalar
+from symmem.algebra.atoms import STEP, is_scalar, moves_with_theta
 from symmem.program.decay_functions import Shortfall, Whole
 from symmem.program.late_steps import by_indicator, either
 from symmem.program.shortfalls import without_cancellation
@@ -43,7 +43,10 @@ def kept(sum_: Expr, stable: Stable, factored: Stable, failed: Callable[[Expr], 
                 if found is not None:
                     others = [each for each in Mul.make_args(part) if each not in beside]
                     return found * walked(Mul(*others))
-                failed(number)
+                if not moves_with_theta(
+                    number
+                ):  # a norm of vectors is as good as the numbers in them: they follow
+                    failed(number)
         return part.func(*map(walked, part.args))
 
     return without_cancellation(walked(sum_))

@@ -43,9 +43,8 @@ def kept(sum_: Expr, stable: Stable, factored: Stable, failed: Callable[[Expr], 
                 if found is not None:
                     others = [each for each in Mul.make_args(part) if each not in beside]
                     return found * walked(Mul(*others))
-                if not moves_with_theta(
-                    number
-                ):  # a norm of vectors is as good as the numbers in them: they follow
+                # A norm of vectors has the digits of the numbers in them, which are walked next.
+                if not moves_with_theta(number):
                     failed(number)
         return part.func(*map(walked, part.args))
 

@@ -159,7 +159,16 @@ def test_the_layout(tmp_path: Path) -> None:
     asked = {f"symmem_gd_{name}_{suffix}" for name in public for suffix in ("f32", "f64", "bf16", "f16")}
     asked |= {
         f"symmem_gd_{name}"
-        for name in ("params_init", "params_size", "name", "version", "message", "directions", "memories")
+        for name in (
+            "params_init",
+            "params_size",
+            "name",
+            "declaration",
+            "version",
+            "message",
+            "directions",
+            "memories",
+        )
     }
     assert {name for name in exported if name.startswith("symmem_gd")} == asked
     assert all(name.startswith("symmem_") for name in exported)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from compiled import KERNELS, built
+from compiled import KERNELS, built, few_passes
+from sympy import Rational
+from truth import load
 
+import symmem
+from symmem.targets.c.build import build
+from symmem.targets.torch.with_runtime import write_with_runtime
 from symmem.training import Memoryless, WithMemory
 from symmem.training.runtime.kernels import Compiled
 
@@ -56,7 +63,7 @@ def problem(kind: torch.dtype = torch.float64) -> tuple[torch.nn.Module, Callabl
     return net, lambda: (net(x) - y).square().mean()
 
 
-def trained(made: Any, name: str, kind: torch.dtype = torch.float64, **more: Any) -> tuple[Any, Any]:
+def trained(made: Any, name: Any, kind: torch.dtype = torch.float64, **more: Any) -> tuple[Any, Any]:
     net, closure = problem(kind)
     optimizer = made(name, net.parameters(), lr=1e-3, **more)
     for _ in range(6):
@@ -229,9 +236,60 @@ def test_it_is_copied_and_kept(shared_folder: Path, called: list[str], made: Any
 @pytest.mark.parametrize("made", [Memoryless, WithMemory])
 def test_the_wrong_kernels_are_refused(shared_folder: Path, tmp_path: Path, made: Any) -> None:
     net, _ = problem()
+    path = path_of(shared_folder, "rmsprop")
     with pytest.raises(ValueError, match="kernels of rmsprop, not of adamw"):
-        made("adamw", net.parameters(), kernels=path_of(shared_folder, "rmsprop"))
-    with pytest.raises((ValueError, OSError)):
-        made("adamw", net.parameters(), kernels=str(tmp_path / "nothing.py"))
+        made("adamw", net.parameters(), kernels=path)
+    with pytest.raises(ValueError, match="no module of symmem build"):
+        made("adamw", net.parameters(), kernels=str(Path(path).with_name("_kernels_checked.py")))
+    (tmp_path / "broken.py").write_text("x = (")
+    for name in ("nothing.py", "broken.py"):
+        with pytest.raises(ValueError, match=f"{name}' was not loaded"):
+            made("adamw", net.parameters(), kernels=str(tmp_path / name))
+    for place in (tmp_path, tmp_path / "symmem_adamw.h"):
+        with pytest.raises(ValueError, match="not a Python module"):
+            made("adamw", net.parameters(), kernels=str(place))
     with pytest.raises(ValueError, match="keeps past values"):
         WithMemory("delayed-gd", net.parameters(), kernels=str(tmp_path / "nothing.py"))
+
+
+@pytest.mark.parametrize("made", [Memoryless, WithMemory])
+def test_kernels_are_those_of_the_declared_formulas(
+    shared_folder: Path, called: list[str], made: Any
+) -> None:
+    """What was declared counts, and not what it is called: titles and defaults change no number that is given."""
+    path, declared = path_of(shared_folder, "adamw"), load("adamw")
+    beta, *others = declared.parameters
+    same = replace(declared, title="Mine", parameters=(replace(beta, default=Rational(1, 2)), *others))
+    assert_same(trained(made, same, kernels=path), trained(made, same), 1e-12)
+    assert called
+    for other in (
+        replace(declared, phi=declared.phi * 2),
+        replace(declared, momentum=(replace(declared.momentum[0], b="1 - beta1"), *declared.momentum[1:])),
+    ):
+        with pytest.raises(ValueError, match="another declaration of adamw"):
+            trained(made, other, kernels=path)
+
+
+def test_a_library_of_other_formulas_is_refused(tmp_path: Path) -> None:
+    declared = load("heavyball")
+    with few_passes():
+        for folder, each in (("one", declared), ("two", replace(declared, phi=declared.phi * 2))):
+            build([symmem.derive(each)], str(tmp_path / folder))
+    two = tmp_path / "two"
+    (two / "python/symmem_heavyball.py").write_text((tmp_path / "one/python/symmem_heavyball.py").read_text())
+    with pytest.raises(ValueError, match="of another declaration"):
+        Memoryless(declared, problem()[0].parameters(), kernels=str(two / "python/symmem_heavyball.py"))
+
+
+def test_a_copied_runtime_refuses_a_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels apply a declared schedule, and the class takes the rate of the group."""
+    scheduled = replace(load("heavyball"), schedule="1/(n + 1)")
+    with few_passes():
+        build([symmem.derive(scheduled)], str(tmp_path / "scheduled"))
+    write_with_runtime(symmem.derive(scheduled), str(tmp_path / "copied.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    copied = importlib.import_module("copied")
+    with pytest.raises(ValueError, match="or of one with a schedule"):
+        copied.MemorylessHeavyBall(
+            problem()[0].parameters(), kernels=str(tmp_path / "scheduled/python/symmem_heavyball.py")
+        )

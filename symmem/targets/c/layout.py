@@ -10,6 +10,7 @@ from pathlib import Path
 from sympy import Symbol
 
 from symmem import __version__
+from symmem.declaration.digest import digest
 from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.derivation.derivation import Derivation
@@ -54,6 +55,7 @@ def c_files(derivation: Derivation) -> CFiles:
     values: dict[str, object] = {
         "about": _about(optimizer),
         "name": optimizer.name,
+        "declaration": digest(optimizer),
         "prefix": prefix,
         "upper": prefix.upper(),
         "version": __version__,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem import __version__
+from symmem.declaration.digest import digest
 from symmem.notation.decimals import decimal
 from symmem.output.rendering import render
 from symmem.program.program import Program
@@ -50,13 +51,15 @@ def kernel_module(program: Program, library: str) -> str:
     prefix = f"symmem_{c_name(optimizer.name)}"
     banner = f"Made by symmem {__version__} from the optimizer {optimizer.name}. Do not edit: build it again."
     runtime = f'_beside("{RUNTIME["kernels"]}").Kernels'
-    given = ["NAME", f'"{prefix}"', f'"{library}"', "PARAMETERS", "__file__", "checked=_calls.CheckedCall"]
+    names = ["NAME", f'"{prefix}"', f'"{library}"', "PARAMETERS", "__file__"]
+    given = [*names, "declaration=DECLARATION", "checked=_calls.CheckedCall"]
     return render(
         "kernels/module.py.jinja",
         {
             "title": in_docstring(str(optimizer.title)),
             "banner": textwrap.wrap(banner, WIDTH),
             "name": optimizer.name,
+            "declaration": digest(optimizer),
             "runtime": RUNTIME,
             "regime": program.regime,
             "parameters": _listed("PARAMETERS", [f'"{name}"' for name in program.parameters]),

@@ -12,6 +12,7 @@ from symmem.algebra.atoms import TOTAL, opaque_parts
 from symmem.algebra.head import Roughness
 from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
+from symmem.declaration.digest import digest
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.group_regulariser import regulariser
 from symmem.derivation.parameter_groups import GroupForm, group_form, has_geometric_memory, without_group_form
@@ -165,6 +166,7 @@ def facts(derivation: Derivation, *, has_finite: bool, has_limit: bool) -> Field
     return {
         "name": quoted(optimizer.name),
         "title": quoted(str(optimizer.title)),
+        "declaration": quoted(digest(optimizer, scheduled=False)),
         "parameters": tuple_of(names),
         "arguments": listed(
             [

@@ -52,10 +52,12 @@ class Formulas:
 
     ``check(n, *parameters)`` raises ValueError for a value out of range.  ``is_entrywise`` says that every formula acts
     entry by entry, so that large tensors may go block by block; ``is_of_tensors`` that some need a whole tensor or all.
+    ``declaration`` is a digest of what was declared, but for a schedule: here the rate is that of the group.
     """
 
     name: str
     title: str
+    declaration: str
     parameters: tuple[str, ...]
     arguments: tuple[Argument, ...]
     opaque: tuple[Opaque, ...]

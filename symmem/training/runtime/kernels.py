@@ -113,16 +113,39 @@ def check_kernels(formulas: Formulas, path: str | None, *, keeps_state: bool) ->
 
 def compiled_kernels(path: str, formulas: FirstOrder) -> Compiled:
     """The kernels of an optimizer from the path of their Python module."""
-    return Compiled(_module_at(path, formulas.name), formulas.has_finite)
+    return Compiled(_module_at(path, formulas.name, formulas.declaration), formulas.has_finite)
 
 
 @cache
-def _module_at(path: str, name: str) -> Any:
-    specification = importlib.util.spec_from_file_location("symmem_kernels", path)
-    if specification is None or specification.loader is None:
-        raise ValueError(f"{path!r} is not a Python module")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+def _module_at(path: str, name: str, declaration: str) -> Any:
+    """The module, with its library, if it is that of the same declared formulas."""
+    module = _loaded(path)
     if name != module.NAME:
         raise ValueError(f"{path!r} has the kernels of {module.NAME}, not of {name}")
+    if declaration != module.DECLARATION:
+        raise ValueError(
+            f"{path!r} has the kernels of another declaration of {name}, or of one with a schedule: build them from "
+            "this one, and start Python again where they were loaded before"
+        )
+    return module
+
+
+@cache
+def _loaded(path: str) -> Any:
+    """The module at a path, with its library."""
+    specification = importlib.util.spec_from_file_location("symmem_kernels", path)
+    if specification is None or specification.loader is None:
+        raise ValueError(
+            f"{path!r} is not a Python module, such as DIR/python/symmem_adamw.py of symmem build"
+        )
+    try:
+        module = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+        module.version()
+    except (OSError, ImportError, SyntaxError) as error:
+        raise ValueError(f"{path!r} was not loaded: {error}") from error
+    except AttributeError:
+        raise ValueError(f"{path!r} is no module of symmem build, or one of an earlier version") from None
+    if not hasattr(module, "DECLARATION"):
+        raise ValueError(f"{path!r} is a module of an earlier version of symmem build: build it again")
     return module

@@ -27,6 +27,7 @@ ROLES = {
 """The functions on a step, and what they take before the parameters."""
 ENDING = ".dylib" if sys.platform == "darwin" else ".so"
 STEPS = 2**63  # the library counts steps in 64 bits with a sign
+REBUILT = "build it again, and start Python again where it was loaded before"
 MOST_SETTINGS = 256  # of which the packed parameters are kept
 
 
@@ -47,7 +48,7 @@ class Kernels:
     """A library's functions of one optimizer; ``place`` is the file of the module that asks for them.
 
     ``parameters`` are the names of the optimizer's parameters, in the order in which a call gives their values;
-    ``checked`` makes a call of theta and the settings.
+    ``declaration`` is the digest of the declared formulas, ``checked`` makes a call of theta and the settings.
     """
 
     def __init__(
@@ -58,9 +59,11 @@ class Kernels:
         parameters: Sequence[str],
         place: str,
         *,
+        declaration: str,
         checked: Any,
     ) -> None:
         self.name, self.prefix, self._checked, self.start_of = name, prefix, checked, checked.start_of
+        self._declaration = declaration
         self._library, self._place, self._names = library, place, tuple(parameters)
         fields = [(parameter, ctypes.c_double) for parameter in parameters or ["unused"]]
         self.params: Any = type("Params", (ctypes.Structure,), {"_fields_": fields})
@@ -88,13 +91,17 @@ class Kernels:
             "memories": ((), COUNT),
             "message": ((ctypes.c_int,), ctypes.c_char_p),
         }
-        results |= {"name": ((), ctypes.c_char_p), "version": ((), ctypes.c_char_p)}
+        results |= dict.fromkeys(("name", "version", "declaration"), ((), ctypes.c_char_p))
         for name, (given, result) in results.items():
             function = getattr(library, f"{self.prefix}_{name}")
             function.argtypes, function.restype = given, result
         if getattr(library, f"{self.prefix}_params_size")() != ctypes.sizeof(self.params):
             raise ImportError(
                 f"{self.name}: the library {library._name} has other parameters; build it again"
+            )
+        if getattr(library, f"{self.prefix}_declaration")().decode() != self._declaration:
+            raise ImportError(
+                f"{self.name}: the library {library._name} is of another declaration; {REBUILT}"
             )
         return library
 

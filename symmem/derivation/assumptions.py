@@ -12,7 +12,7 @@ from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.algebra.signs import is_nonzero
 from symmem.derivation.gains import gains, unsettled
-from symmem.derivation.growth import grows
+from symmem.derivation.growth import growth
 from symmem.derivation.small_steps import small_steps
 from symmem.derivation.smoothness import smoothness, times
 from symmem.method.method import Method
@@ -137,7 +137,7 @@ def _bounded_gains(method: Method) -> Iterator[Assumption]:
     for gain in gains(method):
         interval = bounds(gain, method.ranges)
         unbounded = STEP in gain.free_symbols and oo in (interval.upper, -interval.lower)
-        if unbounded and not grows(gain, method.numbers):
+        if unbounded and growth(gain, method) is None:
             yield Assumption(Sentence.of("the gain ", gain, " stays bounded as ", STEP, " grows"))
 
 
@@ -146,5 +146,5 @@ def _bounded_rate(method: Method) -> Iterator[Assumption]:
     if method.rate is None or isinstance(method.rate.settled, Expr):
         return
     interval = bounds(method.rate.factor, method.ranges)
-    if oo in (interval.upper, -interval.lower) and not grows(method.rate.factor, method.numbers):
+    if oo in (interval.upper, -interval.lower) and growth(method.rate.factor, method) is None:
         yield Assumption(Sentence.of("the rate ", method.rate.factor, " stays bounded as ", STEP, " grows"))

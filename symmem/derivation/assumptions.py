@@ -13,6 +13,7 @@ from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.algebra.signs import is_nonzero
 from symmem.derivation.gains import gains, unsettled
 from symmem.derivation.growth import growth
+from symmem.derivation.real_values import real_where
 from symmem.derivation.small_steps import small_steps
 from symmem.derivation.smoothness import smoothness, times
 from symmem.method.method import Method
@@ -28,6 +29,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_decays(method),
         *_fading_factors(method),
         *_distinct_decays(method, formulas),
+        *_real_numbers(method),
         Assumption(Sentence.of(loss)),
         *_bounded_iterates(method),
         *smoothness(method, order).assumptions,
@@ -102,6 +104,16 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
                     Sentence.of("where it is, derive again with those values set"),
                     pole=pole,
                 )
+
+
+def _real_numbers(method: Method) -> Iterator[Assumption]:
+    """Roots and logarithms of parameters are real: ``sqrt(c) m1`` for c from 0 on."""
+    parts = [method.phi, *(channel.g for channel in method.channels)]
+    parts += [each for channel in method.channels for each in channel.kernel.expressions]
+    parts += [] if method.rate is None else [method.rate.factor]
+    for part in parts:
+        for inner, words in real_where(part, method):
+            yield Assumption(Sentence.of(inner, words))
 
 
 def _misses_steps(pole: Expr, method: Method) -> bool:

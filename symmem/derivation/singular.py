@@ -105,15 +105,14 @@ def _singular(method: Method, order: int, values: Gains, where: str) -> Missing 
                 place = f"momentum {position}: g = "
                 return Missing(Sentence.of(phi[0], place, channel.g, f" is singular {where}"), (_EPS,))
         return Missing(Sentence.of(*phi, f" is singular {where}"), (_EPS,))
-    named: list[tuple[tuple[Part, ...], Expr]] = [(phi[:2], method.phi)]
+    named: list[tuple[tuple[Part, ...], Expr, bool]] = [(phi[:2], method.phi, True)]
     for position, channel in enumerate(method.channels, start=1):
-        if method.read_by(channel):
-            named.append(((phi[0], f"g of momentum {position}"), channel.g))
-    for name, expression in named:
+        named.append(((phi[0], f"g of momentum {position}"), channel.g, bool(method.read_by(channel))))
+    for name, expression, reads in named:
         for part, which in never_real(expression, method, values):
             why = f", which has no real value {where}: its argument is never above 0{which}"
             return Missing(Sentence.of(*name, " contains ", part, why), (_REAL,))
-        for rough in rough_parts(expression, order):
+        for rough in rough_parts(expression, order) if reads else ():
             if rough.roughness in _AT_ZERO and at_frozen_point(rough.inner, method, values) == 0:
                 words = (" contains ", rough.part, ", which is not differentiable ", where, ": ", rough.inner)
                 advice = _SMOOTH if rough.roughness in (Roughness.JUMP, Roughness.KINK) else _EPS

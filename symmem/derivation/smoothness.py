@@ -150,7 +150,7 @@ def _vanishes_with_gradient(inner: Expr, method: Method) -> bool:
 def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """What fails, and what to use instead."""
     x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
-    if root_argument(rough.part) == inner and falls_below_zero(inner, method, gains(method)):
+    if root_argument(rough.part, method.defaults) == inner and falls_below_zero(inner, method, gains(method)):
         return _real_on_one_side(rough)
     away: tuple[Part, ...] = ("keep it away from 0, e.g. with an ", eps)
     if rough.roughness is Roughness.JUMP:

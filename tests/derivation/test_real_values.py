@@ -49,3 +49,43 @@ def test_what_is_said_of_real_values(phi: str) -> None:
     told = [item for item in derived.unknown if SAID in str(item)]
     assert bool(told) == (not real.all())
     assert all(item.warning for item in told)
+
+
+NUMBERS = {
+    "sqrt(c)*m1": "c is not below 0",
+    "log(1 + c)*m1": "c + 1 is above 0",
+    "m1/(c - 1)**0.5": "c - 1 is not below 0",
+    "m1*c**p": "",
+    "m1*sqrt(abs(c))": "",
+    "m1*(-1 - m2)**p": "",
+    "m1*m2**(c/2)": "",
+}
+"""Updates with roots of a parameter, and what is assumed of it; p is 2."""
+
+
+@pytest.mark.parametrize("phi", NUMBERS)
+@pytest.mark.parametrize("c", [-2.0, -0.5, 0.5, 3.0])
+def test_what_is_assumed_of_a_number_in_a_root(phi: str, c: float) -> None:
+    found = eval(phi, {**LOWER, "m1": 0.7 + 0j, "m2": 0.5 + 0j, "c": c + 0j, "p": 2, "__builtins__": {}})
+    is_real = abs(complex(found).imag) < 1e-12
+    average = (Momentum("grad", "beta", "1 - beta"), Momentum("grad**2", "beta", "1 - beta"))
+    names = {"beta": "0.5", "c": c, "p": "2"}
+    used = {name: value for name, value in names.items() if name in phi or name == "beta"}
+    derived = symmem.derive(Optimizer("declared", phi, average if "m2" in phi else average[:1], used))
+    told = [str(item) for item in derived.assumptions if "below 0" in str(item) or "above 0" in str(item)]
+    assert told == ([NUMBERS[phi]] if NUMBERS[phi] else [])
+    if is_real:
+        assert not derived.F.has(symmem.lr)
+    else:
+        with pytest.raises(SymmemError, match=f"{SAID}.*at the default values"):
+            _ = derived.F.free_symbols
+
+
+def test_a_number_in_a_root_of_g_and_a_root_that_fails_late() -> None:
+    """``sqrt(c) grad`` for c = -1/2 is no gradient; a gain that is below 0 from n = 6 on is seen."""
+    memory = Momentum("grad*sqrt(c)", "beta", "1")
+    with pytest.raises(SymmemError, match=SAID):
+        _ = symmem.derive(Optimizer("g", "m1", (memory,), {"beta": "0.5", "c": -0.5})).F.free_symbols
+    rows = (Momentum("grad", "beta", "1 - beta"), Momentum("1", "0", "5 - n"))
+    late = symmem.derive(Optimizer("late", "m1*sqrt(m2)", rows, {"beta": "0.5"}))
+    assert any(SAID in str(item) for item in late.unknown)

@@ -26,14 +26,16 @@ _FAR, GROWTH = (Integer(100), Integer(10_000)), 1.5
 
 
 def growth(scalar: Expr, method: Method) -> str | None:
-    """How the scalar, of either sign, is known to be unbounded as n grows: always, or at the default values; or None."""
+    """How the scalar, of either sign, is known to be unbounded: always, or at the default values; or None."""
     if STEP not in scalar.free_symbols:
         return None
     parts = list(_by_parity(scalar))
     if any(_is_infinite(part, method.numbers) for part in parts):
         return _GROWS
     at_defaults = [(part, part.xreplace(method.defaults)) for part in parts]
-    return f"{_GROWS} at the default values" if any(_may_grow(*pair, method) for pair in at_defaults) else None
+    return (
+        f"{_GROWS} at the default values" if any(_may_grow(*pair, method) for pair in at_defaults) else None
+    )
 
 
 def _is_infinite(scalar: Expr, numbers: Scalars) -> bool:

@@ -76,7 +76,7 @@ def never_real(expression: Expr, method: Method, values: Gains) -> Iterator[tupl
 
 
 def real_where(expression: Expr, method: Method) -> Iterator[tuple[Expr, str]]:
-    """The numbers of an expression that have to be not below 0, or above it, where the ranges do not say that they are."""
+    """The numbers that have to be not below 0, or above it, where the ranges do not say that they are."""
     for part, inner in _roots(expression, method):
         if _is_number(inner) and STEP not in inner.free_symbols:
             interval: Interval = bounds(inner, method.ranges)

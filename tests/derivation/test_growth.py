@@ -10,7 +10,12 @@ import symmem
 from symmem import Momentum, Optimizer
 
 WORDS = {"cos": cos, "exp": exp, "log": log, "sqrt": sqrt, "min": min, "max": max, "beta": 0.5}
-PARAMETERS = {"W": (100.0, "(0, inf)"), "p": (0.75, "(-inf, inf)"), "c": (0.25, "[0, inf)"), "z": (0.0, "(-inf, inf)")}
+PARAMETERS = {
+    "W": (100.0, "(0, inf)"),
+    "p": (0.75, "(-inf, inf)"),
+    "c": (0.25, "[0, inf)"),
+    "z": (0.0, "(-inf, inf)"),
+}
 GROWING = ["(1 - n/W)**2", "n + 1", "sqrt(n + 1)", "max(1, n/W)", "(2 + beta)**n", "1 - n/W", "n**2/(n + 1)"]
 SIGNED = ["(-1)**n*(n + 1)", "n*(1 + (-1)**n)", "(-2)**n + 2**n", "cos(0)*(-3/2)**n"]
 AT_DEFAULTS = ["n**p", "exp(c*n)", "(1 + p)**n", "log(n + 2)**(2 + p)"]

@@ -74,22 +74,39 @@ def _witness(method: Method, fields: list[Expr], order: int, letter: str) -> Wit
 def _small_parameters(method: Method, fields: list[Expr]) -> Iterator[tuple[Symbol, ...]]:
     """The parameters that may come as near to zero as one likes, one by one and then together.
 
-    Not the decays, and none that stands in an exponent: a limit there changes the method, not its safeguard.
+    Not the decays, and none that stands in an exponent: a limit there changes the method, not its safeguard.  That a
+    parameter is a safeguard is told by its range, ``(0, inf)``, or by its place.
     """
     occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
     exponents = {
         symbol for field in fields for power in field.atoms(Pow) for symbol in power.exp.free_symbols
     }
+    allowed, guards = occurring - exponents - method.numbers.decays, _guards(method)
     found = [
         symbol
         for symbol, interval in method.ranges.items()
-        if interval.lower == 0
-        and interval.lower_open
-        and symbol in occurring - exponents - method.numbers.decays
+        if symbol in allowed and (symbol in guards or (interval.lower == 0 and interval.lower_open))
     ]
     yield from ((symbol,) for symbol in found)
     if len(found) > 1:
         yield tuple(found)
+
+
+def _guards(method: Method) -> frozenset[Symbol]:
+    """What is added to a variable under a root or below a line, above 0 by default: ``eps`` in ``m1/(sqrt(m2) + eps)``.
+
+    Its range may let 0 in, as ``[0, inf)`` does, or may not be given.
+    """
+    near_zero = {
+        symbol
+        for symbol, interval in method.ranges.items()
+        if interval.lower <= 0 < interval.upper and method.defaults[symbol].is_positive
+    }
+    parts = (method.phi, *(channel.g for channel in method.channels))
+    powers = {power for part in parts for power in part.atoms(Pow)}
+    sums = [power.base for power in powers if not (power.exp.is_Integer and power.exp.is_positive)]
+    added = {term.as_coeff_Mul()[1] for sum_ in sums if isinstance(sum_, Add) for term in sum_.args}
+    return frozenset(near_zero & {term.as_base_exp()[0] for term in added})
 
 
 def _rate(fields: list[Expr], small: tuple[Symbol, ...]) -> Expr | None:

@@ -136,6 +136,18 @@ SMALL_CASES = {
         [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10")],
         {"beta": DECAY, "eps": SMALL},
     ),
+    "eps without a range": Optimizer(
+        "unranged",
+        "m1/sqrt(m2 + eps) + weight_decay*m3",
+        [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10"), Momentum("theta", "0", "1")],
+        {"beta": DECAY, "weight_decay": {"default": Rational(3, 10)}, "eps": {"default": Rational(1, 50)}},
+    ),
+    "eps that may be 0": Optimizer(
+        "closed",
+        "m1/(sqrt(m2) + 2*eps)",
+        [Momentum("grad", "beta", AVERAGE), Momentum("grad**2", "9/10", "1/10")],
+        {"beta": DECAY, "eps": {"default": Rational(1, 50), "range": "[0, 1]"}},
+    ),
 }
 OBSTRUCTED_CASES = {
     "a rate that depends on theta": Optimizer(

@@ -7,9 +7,12 @@ for the shape c of a kernel: its weights without the factor in front.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sympy import Add, Expr, Max, Min, Mul, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar, terms_of
+from symmem.algebra.gradients import expanded
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.pieces import merge
 from symmem.algebra.rational import Quotient
@@ -40,7 +43,7 @@ def sum_over_past(
     closed, open_ = [], []
     # A vector that does not depend on s stays whole: it then needs one product with the Hessian.
     whole = PAST not in split_scalar(summand)[1].free_symbols
-    for term in (summand,) if whole else terms_of(distribute(collect(summand, scalars))):
+    for term in (summand,) if whole else steps_in_front(summand, scalars):
         scalar, vector = split_scalar(term)
         if PAST in vector.free_symbols:
             open_.append(term)
@@ -60,6 +63,24 @@ def sum_over_past(
             Sum(Mul(tail, Add(*open_)), (PAST, first, last)) for tail, first, last in spans if tail != 0
         ]
     return collect(Add(*closed), scalars)
+
+
+def steps_in_front(summand: Expr, scalars: Scalars) -> Iterator[Expr]:
+    """The terms; what a step does is a number before a vector, where all that moves with it is.
+
+    ``D2L(beta^s grad + theta)`` is ``beta^s D2L(grad)`` and ``D2L(theta)``; ``D2L(grad/sqrt(beta^s grad^2 + eps))``
+    stays as it is.
+    """
+    for term in terms_of(distribute(collect(summand, scalars))):
+        parts: tuple[Expr, ...] = (term,)
+        if _moves(term):
+            parts = terms_of(distribute(collect(expanded(term), scalars)))
+        yield from (term,) if any(map(_moves, parts)) else parts
+
+
+def _moves(term: Expr) -> bool:
+    """Whether its vector depends on the step."""
+    return PAST in split_scalar(term)[1].free_symbols
 
 
 def past_terms(method: Method) -> tuple[Expr, ...]:

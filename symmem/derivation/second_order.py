@@ -12,10 +12,13 @@ The start-up shift d_2 is a sum of the same parts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sympy import Add, Expr, Integer, Rational, S, Sum, Symbol, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
+from symmem.algebra.gradients import expanded
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.results import Missing
@@ -24,7 +27,7 @@ from symmem.algebra.sums import definite_sum
 from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales, settled_rate
-from symmem.derivation.history import EARLIER, past_terms, sum_over_past
+from symmem.derivation.history import EARLIER, past_terms, steps_in_front, sum_over_past
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.records import record
@@ -104,11 +107,23 @@ def second_shift(method: Method) -> Expr:
         derivative(past - limit, along(before)),
         (PAST + 1) * derivative(limit, along(limit - past)),
     ]
+    closed, open_ = _endless_sums(
+        [term for part in summand for term in steps_in_front(part, scalars)], scalars
+    )
+    if open_:
+        # Term by term what does not close with the vectors as they are may: D2L(u + v) beside b^s D2L(u).
+        apart = terms_of(distribute(collect(expanded(Add(*open_)), scalars)))
+        more, left = _endless_sums(apart, scalars)
+        closed += [Sum(Add(*open_), (PAST, 0, oo))] if left else more
+    return group(closed, scalars, merge_products=False)
+
+
+def _endless_sums(terms: Sequence[Expr], scalars: Scalars) -> tuple[list[Expr], list[Expr]]:
+    """``sum_{s>=0}`` of the terms, vector by vector: what closes, and the terms of the others, not summed."""
     rows: dict[Expr, list[Expr]] = {}
-    for part in summand:
-        for term in terms_of(distribute(collect(part, scalars))):
-            scalar, vector = split_scalar(term)
-            rows.setdefault(vector, []).append(scalar)
+    for term in terms:
+        scalar, vector = split_scalar(term)
+        rows.setdefault(vector, []).append(scalar)
     closed, open_ = [], []
     for vector, factors in rows.items():
         total = _endless_sum(factors, scalars) if PAST not in vector.free_symbols else None
@@ -116,9 +131,7 @@ def second_shift(method: Method) -> Expr:
             open_.append(scalars.add(factors) * vector)
         else:
             closed.append(total * vector)
-    if open_:
-        closed.append(Sum(Add(*open_), (PAST, 0, oo)))
-    return group(closed, scalars, merge_products=False)
+    return closed, open_
 
 
 def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:

@@ -30,6 +30,9 @@ def declared(phi: str, *momentum: tuple[str, str, str], **parameters: object) ->
 
 SETTLING = {
     "plain": declared("m1", ("grad", "beta", "1"), **DECAY),
+    "a decay of the parameters beside it": declared(
+        "m1 + m2", ("grad", "beta", "1"), ("theta", "0", "3/10"), **DECAY
+    ),
     "a root of the gain": declared("m1", ("grad", "beta", "sqrt(1 - beta**(n + 1))"), **DECAY),
     "a constant root as a decay": declared("m1", ("grad", "sqrt(1/10)", "1")),
     "a decay 1/(1 + a)": declared("m1", ("grad", "1/(1 + a)", "1"), **RATE),
@@ -130,7 +133,15 @@ def test_the_limit_form_is_as_close_as_is_said(case: str) -> None:
     assert abs(order_of(SETTLING[case], update, derivation.shift) - 2) < 0.2
 
 
-@pytest.mark.parametrize("case", ["plain", "a decay 1/(1 + a)", "an exponential with a parameter"])
+SECOND = (
+    "plain",
+    "a decay of the parameters beside it",
+    "a decay 1/(1 + a)",
+    "an exponential with a parameter",
+)
+
+
+@pytest.mark.parametrize("case", SECOND)
 def test_at_second_order_too(case: str) -> None:
     derivation = symmem.derive(SETTLING[case], 2)
     said = " ".join(map(str, derivation.conclusions))

@@ -21,7 +21,8 @@ class Imitated(Kernels):
     """Two directions, 2g and theta + g; correction = lr (theta + w hv_1 - hv_2); step = theta - lr g - correction."""
 
     def __init__(self) -> None:
-        super().__init__("imitated", "symmem_imitated", "nowhere", ["w"], __file__, checked=CheckedCall)
+        names = ("imitated", "symmem_imitated", "nowhere", ["w"], __file__)
+        super().__init__(*names, declaration="none", checked=CheckedCall)
         self.calls: list[str] = []
 
     def symbol(self, name: str) -> Any:

@@ -160,6 +160,9 @@ def _gauss(points: Array, growth: float) -> Array:
     middle, half = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2
     if half == 0:
         return np.array([[total, middle]])
+    halves = points[y < middle], points[~(y < middle)]
+    if half > 5.0:  # the smallest weights of a wide range lose their digits
+        return np.concatenate([_gauss(part, growth) for part in halves])
     line = np.linspace(-1.0, 1.0, 32)
     away = np.abs(middle + half * line - w @ y / total)
     needed = 54 + growth * (3 + 1.4427 * away)
@@ -182,8 +185,7 @@ def _gauss(points: Array, growth: float) -> Array:
         if len(diagonal) == len(points):
             return points
         q, before = moved / beside[-1], q
-    low = y < middle
-    return np.concatenate([_gauss(points[low], growth), _gauss(points[~low], growth)])
+    return np.concatenate([_gauss(part, growth) for part in halves])
 
 
 def _added(terms: Array) -> float:
@@ -216,8 +218,9 @@ def _complete(m: float, *nodes: Any) -> float:
 
 def _completes(m: Array, *nodes: Any) -> Array:
     """The same for many m, bit by bit; a geometric sum at once."""
-    if len(nodes) == 2 and nodes[0] == 1 and isinstance(nodes[1], float) and 0 < nodes[1] < 1:
-        return -np.expm1(np.maximum(m + 1, 0) * np.log(nodes[1])) / (1 - nodes[1])
+    one, x = (*nodes, 0.0)[:2]
+    if len(nodes) == 2 and one == 1 and isinstance(x, float) and 0 < x < 1:
+        return -np.expm1(np.maximum(m + 1, 0) * np.log(x)) / (1 - x)
     last, done = np.asarray(m, dtype=float) + (len(nodes) - 1), np.zeros(np.shape(m))
     rows = [[done + 1] * len(nodes)] + [[done] * len(nodes) for _ in nodes[1:]]
     for place in range(int(last.max(initial=0)).bit_length() - 1, -1, -1):

@@ -121,6 +121,9 @@ def _gauss(points: Tensor, growth: float) -> Tensor:
     middle, half = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2
     if half == 0:
         return torch.stack([total, middle])[None]
+    halves = points[y < middle], points[~(y < middle)]
+    if half > 5.0:  # the smallest weights of a wide range lose their digits
+        return torch.cat([_gauss(part, growth) for part in halves])
     line = torch.linspace(-1.0, 1.0, 32, dtype=torch.float64)
     away = (middle + half * line - w @ y / total).abs()
     needed = 54 + growth * (3 + 1.4427 * away)
@@ -143,8 +146,7 @@ def _gauss(points: Tensor, growth: float) -> Tensor:
         q, before = moved / beside, q
     if len(points) <= 128:
         return points
-    low = y < middle
-    return torch.cat([_gauss(points[low], growth), _gauss(points[~low], growth)])
+    return torch.cat([_gauss(part, growth) for part in halves])
 
 
 def _added(terms: Tensor) -> float:
@@ -185,8 +187,9 @@ def _complete(m: float, *nodes: Any) -> float:
 def _completes(m: Any, *nodes: Any) -> Tensor:
     """The same for many m, bit by bit; a geometric sum at once."""
     last = torch.as_tensor(m, dtype=torch.float64) + (len(nodes) - 1)
-    if len(nodes) == 2 and nodes[0] == 1 and isinstance(nodes[1], float) and 0 < nodes[1] < 1:
-        return -torch.expm1(torch.clamp(last, min=0) * math.log(nodes[1])) / (1 - nodes[1])
+    one, x = (*nodes, 0.0)[:2]
+    if len(nodes) == 2 and one == 1 and isinstance(x, float) and 0 < x < 1:
+        return -torch.expm1(torch.clamp(last, min=0) * math.log(x)) / (1 - x)
     span, power = range(len(nodes)), torch.zeros_like(last)
     t = {(i, j): power + (i == j) for j in span for i in span[: j + 1]}
     for place in reversed(range(int(last.max()).bit_length() if len(last) else 0)):

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Add, Expr, Integer, Rational, S, Sum, Symbol, oo
+from sympy import Add, Expr, Integer, Max, Min, Rational, S, Sum, Symbol, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
 from symmem.algebra.gradients import expanded
 from symmem.algebra.grouping import group
+from symmem.algebra.late_form import late_form
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
@@ -28,6 +29,7 @@ from symmem.derivation.correction import finite_correction
 from symmem.derivation.expansion import expansion
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, scales, settled_rate
 from symmem.derivation.history import EARLIER, past_terms, steps_in_front, sum_over_past
+from symmem.derivation.singular import is_finite
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.records import record
@@ -135,7 +137,19 @@ def _endless_sums(terms: Sequence[Expr], scalars: Scalars) -> tuple[list[Expr], 
 
 
 def _endless_sum(factors: list[Expr], scalars: Scalars) -> Expr | None:
-    """``sum_{s>=0}`` of a sum of scalars, closed; None where it does not close or its terms need each other."""
+    """``sum_{s>=0}`` of a sum of scalars, closed; None where it does not close or its terms need each other.
+
+    What a delay brings is gone after some steps, ``4 - min(4, s)`` from s = 4 on: these are summed by themselves.
+    """
+    if any(factor.has(Min, Max) for factor in factors):
+        whole = Add(*factors)
+        late = late_form(whole, PAST)
+        if late is None:
+            return None
+        form, begin = late
+        early = [whole.xreplace({PAST: Integer(step)}) for step in range(begin)]
+        rest = _endless_sum([form.xreplace({PAST: PAST + begin})], scalars)
+        return None if rest is None or not all(map(is_finite, early)) else scalars.tidy(Add(rest, *early))
     element = scalars.field.number(0)
     for factor in factors:
         part = scalars.field.read(factor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mpmath
 import pytest
 from mpmath import mpf
-from sympy import Expr, Rational
+from sympy import Expr, Rational, Sum
 from truth import LOSS, THETA, number_of
 
 import symmem
@@ -30,6 +30,9 @@ def declared(phi: str, *momentum: tuple[str, str, str], **parameters: object) ->
 
 SETTLING = {
     "plain": declared("m1", ("grad", "beta", "1"), **DECAY),
+    "a delay": Optimizer(
+        "settling", "m1/2 + m2", [Momentum("grad", "beta", "1"), Momentum("grad", delay=3)], DECAY
+    ),
     "a decay of the parameters beside it": declared(
         "m1 + m2", ("grad", "beta", "1"), ("theta", "0", "3/10"), **DECAY
     ),
@@ -135,6 +138,7 @@ def test_the_limit_form_is_as_close_as_is_said(case: str) -> None:
 
 SECOND = (
     "plain",
+    "a delay",
     "a decay of the parameters beside it",
     "a decay 1/(1 + a)",
     "an exponential with a parameter",
@@ -149,3 +153,15 @@ def test_at_second_order_too(case: str) -> None:
     update = derivation.limit.F + derivation.limit.M
     assert abs(order_of(SETTLING[case], update, derivation.shift) - 3) < 0.3
     assert abs(order_of(SETTLING[case], update, derivation.shift[:1]) - 2) < 0.3
+
+
+def test_a_delay_alone_at_second_order() -> None:
+    """F is that of every step, so that d_1 = 0; d_2 is what the first steps have seen too little."""
+    optimizer = Optimizer("late", "m1", [Momentum("grad", delay=3)], {})
+    derivation = symmem.derive(optimizer, 2)
+    first, second = derivation.shift
+    assert first == 0
+    assert not second.has(Sum)
+    update = derivation.limit.F + derivation.limit.M
+    assert abs(order_of(optimizer, update, (first, second)) - 3) < 0.3
+    assert abs(order_of(optimizer, update, ()) - 2) < 0.3

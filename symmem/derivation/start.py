@@ -18,6 +18,7 @@ from symmem.algebra.results import Advice, Missing, Sentence, Whose, present
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.settling import settles
 from symmem.algebra.sums import in_vanishing_powers
+from symmem.derivation.conditions.singular import is_finite
 from symmem.derivation.gains import (
     frozen_update,
     gains,
@@ -27,8 +28,7 @@ from symmem.derivation.gains import (
     settled_rate,
     unsettled,
 )
-from symmem.derivation.history import past_terms
-from symmem.derivation.singular import is_finite
+from symmem.derivation.past.history import past_terms
 from symmem.method.method import Method
 
 _ONLY = ", and a start-up shift is given only where it does"

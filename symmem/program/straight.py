@@ -11,7 +11,7 @@ from symmem.algebra.passes import distribute
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.marked_sums import closes, marked_line, marked_past
-from symmem.derivation.straight import inverted, is_expansion, straight_update
+from symmem.derivation.past.straight import inverted, is_expansion, straight_update
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 from symmem.method.plain_decays import plain_decays

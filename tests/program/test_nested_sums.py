@@ -10,9 +10,9 @@ from sympy import Expr, Function, Integer, Rational, Symbol
 
 from symmem import Momentum, Optimizer
 from symmem.algebra.atoms import LR
-from symmem.derivation.correction import finite_correction
 from symmem.derivation.nested_sums import nested_sums
-from symmem.derivation.second_order import second_coefficient
+from symmem.derivation.orders.second_order import second_coefficient
+from symmem.derivation.past.correction import finite_correction
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.method.reading import method_of

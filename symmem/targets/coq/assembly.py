@@ -2,7 +2,7 @@
 
     F^(s) = sum_t scalar_t(s) v_t,      S_k = sum_t number_kt(n) v_t,      M^(n) = h sum_k slope_k[S_k]
 
-The vectors v_t and the slopes on a constant history are the engine's (``derivation/steps.py``): linear maps.
+The vectors v_t and the slopes on a constant history are the engine's (``derivation/past/steps.py``): linear maps.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from symmem.algebra.atoms import GRAD, LR, PAST, STEP, split_scalar
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
-from symmem.derivation.history import past_terms
-from symmem.derivation.steps import Steps, steps
+from symmem.derivation.past.history import past_terms
+from symmem.derivation.past.steps import Steps, steps
 from symmem.method.method import Channel, Method
 from symmem.records import record
 from symmem.targets.coq.claims import Claims, Memory, Term, is_known, terms_of_update

@@ -12,7 +12,7 @@ from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect, distribute
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
-from symmem.derivation.history import past_terms, sum_over_past
+from symmem.derivation.past.history import past_terms, sum_over_past
 from symmem.method.delay import Delay
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged

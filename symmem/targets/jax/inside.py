@@ -15,8 +15,8 @@ from sympy import Expr
 from symmem.algebra.atoms import STEP
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.running_loss import running_loss
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.running_loss import running_loss
 from symmem.method.reading import running_method
 from symmem.program.lowering import number_routine
 from symmem.program.program import Need, Program, Routine

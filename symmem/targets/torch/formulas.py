@@ -9,8 +9,8 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.groups.parameter_groups import RATES, group_form, with_rates
 from symmem.derivation.line_form import LineForm
-from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
 from symmem.program.expansion import formulas as formulas_of
 from symmem.program.lowering import vector_routine

@@ -12,7 +12,7 @@ from sympy import Expr, Product, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP
 from symmem.algebra.where import where
-from symmem.derivation.step_scalars import StepScalar
+from symmem.derivation.groups.step_scalars import StepScalar
 from symmem.method.method import Method
 from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges

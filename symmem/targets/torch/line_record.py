@@ -9,10 +9,10 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import STEP, TOTAL
 from symmem.algebra.results import Advice, Missing
-from symmem.derivation.cascade_line import CHANGE, PATH
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.groups.parameter_groups import has_geometric_memory
 from symmem.derivation.line_form import LineForm, line_form
-from symmem.derivation.parameter_groups import has_geometric_memory
+from symmem.derivation.past.cascade_line import CHANGE, PATH
 from symmem.derivation.running import running_form
 from symmem.method.method import Method
 from symmem.method.reading import running_method

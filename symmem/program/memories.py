@@ -11,7 +11,7 @@ from sympy import Expr
 
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Kernel
-from symmem.program.stable_sums import stabilised
+from symmem.program.digits.stable_sums import stabilised
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from symmem.derivation.noise.minibatch import variance_gradient
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
 from symmem.method.sampling import Sampling
-from symmem.program.coefficients import cleared
+from symmem.program.digits.coefficients import cleared
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.expansion import advised
 from symmem.program.lowering import vector_routine
 from symmem.program.memories import memory_of
 from symmem.program.program import Program, Routine, Variants
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Internal
 
 RHO = Internal("rho")

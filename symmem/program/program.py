@@ -18,7 +18,7 @@ from sympy.logic.boolalg import Boolean
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
 from symmem.method.plain_decays import is_rounded
-from symmem.program.decay_functions import Complete, Shortfall, Whole
+from symmem.program.digits.decay_functions import Complete, Shortfall, Whole
 from symmem.program.memories import Memory
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import (

@@ -15,9 +15,9 @@ from symmem.derivation.past.straight import inverted, is_expansion, straight_upd
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 from symmem.method.plain_decays import plain_decays
-from symmem.program.coefficients import cleared
+from symmem.program.digits.coefficients import cleared
+from symmem.program.digits.stable_sums import loses_digits, stabilised
 from symmem.program.expansion import expansion_loses_digits, formulas
-from symmem.program.stable_sums import loses_digits, stabilised
 
 
 @lru_cache(maxsize=64)

@@ -16,8 +16,8 @@ from symmem.derivation.past.correction import finite_correction
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.method.reading import method_of
-from symmem.program.decay_functions import Complete, Whole
-from symmem.program.nested_sums import computed
+from symmem.program.digits.decay_functions import Complete, Whole
+from symmem.program.digits.nested_sums import computed
 
 BETA = {"default": 0.9, "range": "[0, 1)"}
 VALUES = {Symbol("b1"): Rational(1, 2), Symbol("b2"): Rational(1, 3), Symbol("b3"): Rational(1, 5)}

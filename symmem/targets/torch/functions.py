@@ -14,10 +14,10 @@ from symmem.algebra.atoms import GRAD, STEP
 from symmem.algebra.where import where
 from symmem.derivation.groups.step_scalars import StepScalar
 from symmem.method.method import Method
+from symmem.program.digits.shortfalls import without_cancellation
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
-from symmem.program.shortfalls import without_cancellation
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Assign, Assignment, Internal
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
 from symmem.targets.python.surfaces import suffixes

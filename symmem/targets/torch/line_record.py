@@ -16,10 +16,10 @@ from symmem.derivation.past.cascade_line import CHANGE, PATH
 from symmem.derivation.running import running_form
 from symmem.method.method import Method
 from symmem.method.reading import running_method
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine, Variants
 from symmem.program.shapes import is_like_theta
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Internal
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory

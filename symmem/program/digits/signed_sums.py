@@ -14,11 +14,11 @@ from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors, numeric_factor
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.scalars import Scalars
-from symmem.program.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
-from symmem.program.coefficients import written
-from symmem.program.decay_functions import Complete, Whole
-from symmem.program.magnitude import Magnitudes, Rates
-from symmem.program.sum_parts import moving_factors
+from symmem.program.digits.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.program.digits.coefficients import written
+from symmem.program.digits.decay_functions import Complete, Whole
+from symmem.program.digits.magnitude import Magnitudes, Rates
+from symmem.program.digits.sum_parts import moving_factors
 
 
 def may_be_infinite(front: Quotient) -> bool:

@@ -13,7 +13,7 @@ from itertools import product
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors
 from symmem.algebra.rational import Polynomial, Quotient
-from symmem.program.coefficients import is_clear
+from symmem.program.digits.coefficients import is_clear
 from symmem.records import record
 
 Rates = tuple[int, ...]

@@ -22,14 +22,14 @@ from symmem.algebra.ranges import bounds
 from symmem.algebra.rational import Quotient
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.where import where
-from symmem.program.coefficients import sign as sign_of
-from symmem.program.decay_functions import Complete, Shortfall
-from symmem.program.kept_sums import kept, subtracts
-from symmem.program.late_steps import by_indicator, counted, either, late_step, takes_out_first_steps
-from symmem.program.shortfalls import without_cancellation
-from symmem.program.signed_sums import may_be_infinite, written_element
-from symmem.program.sum_parts import Group, SumParts
-from symmem.program.thresholds import Above, difference, known_above
+from symmem.program.digits.coefficients import sign as sign_of
+from symmem.program.digits.decay_functions import Complete, Shortfall
+from symmem.program.digits.kept_sums import kept, subtracts
+from symmem.program.digits.late_steps import by_indicator, counted, either, late_step, takes_out_first_steps
+from symmem.program.digits.shortfalls import without_cancellation
+from symmem.program.digits.signed_sums import may_be_infinite, written_element
+from symmem.program.digits.sum_parts import Group, SumParts
+from symmem.program.digits.thresholds import Above, difference, known_above
 
 
 def stabilised(expression: Expr, numbers: Scalars, marks: tuple[Symbol, ...] = ()) -> Expr:

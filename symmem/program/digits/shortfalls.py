@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
-from symmem.program.decay_functions import Shortfall, Whole
+from symmem.program.digits.decay_functions import Shortfall, Whole
 
 
 def without_cancellation(expression: Expr) -> Expr:

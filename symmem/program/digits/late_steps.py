@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Add, Dummy, Expr, Max, Min, Pow, S, Sum, Symbol, default_sort_key, preorder_traversal
 
 from symmem.algebra.atoms import STEP
-from symmem.program.decay_functions import Complete, Whole
+from symmem.program.digits.decay_functions import Complete, Whole
 
 
 def takes_out_first_steps(number: Expr) -> bool:

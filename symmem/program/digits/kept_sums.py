@@ -12,9 +12,9 @@ from collections.abc import Callable
 from sympy import Add, Expr, Mul, Pow, S, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar, moves_with_theta
-from symmem.program.decay_functions import Shortfall, Whole
-from symmem.program.late_steps import by_indicator, either
-from symmem.program.shortfalls import without_cancellation
+from symmem.program.digits.decay_functions import Shortfall, Whole
+from symmem.program.digits.late_steps import by_indicator, either
+from symmem.program.digits.shortfalls import without_cancellation
 
 Stable = Callable[[Expr], Expr]
 """A number of step n, written without cancellation."""

@@ -24,9 +24,9 @@ from operator import mul
 
 from symmem.algebra.factored import irreducible_factors
 from symmem.algebra.rational import Quotient, quotient
-from symmem.program.coefficients import is_difference
-from symmem.program.coefficients import sign as sign_of
-from symmem.program.magnitude import Magnitudes, Rates
+from symmem.program.digits.coefficients import is_difference
+from symmem.program.digits.coefficients import sign as sign_of
+from symmem.program.digits.magnitude import Magnitudes, Rates
 from symmem.records import record
 from symmem.work import checkpoint
 

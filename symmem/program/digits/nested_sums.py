@@ -27,10 +27,10 @@ from symmem.algebra.atoms import LR, split_scalar, terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.rational import Quotient, quotient
 from symmem.derivation.nested_sums import Kind, Nested, NestedSums, Path
-from symmem.program.chains import Term, joined
-from symmem.program.coefficients import written
-from symmem.program.magnitude import Magnitudes, Rates
-from symmem.program.signed_sums import with_content
+from symmem.program.digits.chains import Term, joined
+from symmem.program.digits.coefficients import written
+from symmem.program.digits.magnitude import Magnitudes, Rates
+from symmem.program.digits.signed_sums import with_content
 from symmem.records import record
 from symmem.work import checkpoint
 

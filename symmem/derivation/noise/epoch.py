@@ -53,7 +53,15 @@ class Epoch:
 
 
 def epoch(method: Method, batches: Expr) -> Epoch:
-    """The epoch of a method in normal form; ``batches`` is N, a symbol or a number."""
+    """The epoch of a method in normal form; ``batches`` is N, a symbol or a number.
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> epoch(method_of(load("gd")), BATCHES)
+    Epoch(variance=0, shift=batches/2)
+    >>> epoch(method_of(load("heavyball")), Integer(2))  # a(0) = 1 + beta, a(1) = 1
+    Epoch(variance=beta**2*lr**2*variance, shift=1)
+    """
     if not isinstance(batches, Integer):
         return Epoch(_variance(method, batches), _shift(method, batches))
     given = BATCHES if int(batches) > MOST_ADDED else batches

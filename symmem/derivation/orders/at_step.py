@@ -28,7 +28,15 @@ MOST_SYMBOLIC_STEPS = 10
 
 
 def coefficients_at_step(method: Method, order: int, step: int) -> tuple[Expr, ...] | Missing:
-    """``F_0^(n), ..., F_order^(n)`` at n = ``step``, exact."""
+    """``F_0^(n), ..., F_order^(n)`` at n = ``step``, exact.
+
+    Heavy ball at n = 1 is ``grad_1 + beta grad_0`` with the gradient grad_0 at ``theta + h grad_0``:
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> coefficients_at_step(method_of(load("heavyball")), 2, 1)
+    (grad*(beta + 1), beta*D2L(grad), beta*(D2L(D2L(grad)) + D3L(grad, grad)/2))
+    """
     missing = _out_of_reach(method, order, step)
     if missing is not None:
         return missing

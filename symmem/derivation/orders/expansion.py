@@ -80,7 +80,18 @@ class Expansion:
 
 @lru_cache(maxsize=64)
 def expansion(method: Method, order: int) -> Expansion:
-    """The expansion of a method to the given power of h."""
+    """The expansion of a method to the given power of h.
+
+    Heavy ball has the two trees of the recursion at order 2, a Hessian of a Hessian and a third derivative:
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> found = expansion(method_of(load("heavyball")), 2)
+    >>> found.memoryless(1), found.modified_equation(1)
+    (beta*D2L(grad)/(1 - beta)**3, -(beta + 1)*D2L(grad)/(2*(1 - beta)**3))
+    >>> found.memoryless(2)
+    beta*(beta + 1)*(D2L(D2L(grad)) + D3L(grad, grad)/2)/(1 - beta)**5
+    """
     limit_gains(method)
     one = merged(method)
     differentials = Differentials(one)

@@ -23,7 +23,16 @@ EARLIER = Symbol("r")
 
 
 def past_sum(method: Method, shape: Kernel) -> Expr:
-    """``S`` for finite n: closed where the sums close, with explicit finite sums where they do not."""
+    """``S`` for finite n: closed where the sums close, with explicit finite sums where they do not.
+
+    Heavy ball at n = 1 has seen one step, of the first gradient alone, and remembers it by beta:
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> heavy_ball = method_of(load("heavyball"))
+    >>> past_sum(heavy_ball, heavy_ball.channels[0].kernel.shape).subs(STEP, 1).factor()
+    beta*grad
+    """
     if not shape.has_memory:
         return S.Zero
     return sum_over_past(Add(*past_terms(method)), shape, method.numbers)

@@ -132,7 +132,15 @@ def straight_update(method: Method, inverse: Inverse = reciprocal, past: Past = 
 
 @lru_cache(maxsize=64)
 def straight_limit(method: Method) -> Expr:
-    """``F_straight`` for n -> infinity, where every line has the velocity F."""
+    """``F_straight`` for n -> infinity, where every line has the velocity F.
+
+    The gradient of heavy ball k steps ago was ``grad + k h D2L(F)``, ``F = grad/(1 - beta)``:
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> straight_limit(method_of(load("heavyball")))
+    beta*lr*D2L(grad)/(1 - beta)**3 + grad/(1 - beta)
+    """
     if method.is_cascade:
         return cascade_limit_line(method)
     line = _Line(settled_rate(method) * frozen_update(method, limit_gains(method)))

@@ -43,7 +43,7 @@ RATES = slot(-1)
 
 
 @record(frozen=True)
-class Memory:
+class SharedMemory:
     """All channels whose kernels have one shape: they see the same sum S over the past.
 
     ``product`` stands for D2L[S], ``displacement`` for S itself; both are given up to the number ``scale``.
@@ -74,7 +74,7 @@ class GroupForm:
     field            the numbers among which all of this is written
     """
 
-    memories: tuple[Memory, ...]
+    memories: tuple[SharedMemory, ...]
     past: Expr
     past_scalars: tuple[StepScalar, ...]
     is_linear: bool
@@ -136,7 +136,7 @@ def group_form(method: Method) -> GroupForm:
     return GroupForm(memories, past, past_scalars, is_linear, memoryless, whole, straight, scalars, field)
 
 
-def _changes(method: Method, factors: Gains, memory: Memory) -> list[Expr]:
+def _changes(method: Method, factors: Gains, memory: SharedMemory) -> list[Expr]:
     """``d_l Phi[factor_l Dg_l[S]]`` for the channels l that share this memory.
 
     ``g = grad^2`` moves by ``2 grad D2L[S]``, and D2L[S] is ``scale product``: ``Phi = m1`` changes by
@@ -165,7 +165,7 @@ def _without_cancellation(parts: list[Expr], field: Scalars) -> Expr:
     return divided if shorter else plain
 
 
-def _field(method: Method, scalars: tuple[StepScalar, ...], memories: tuple[Memory, ...]) -> Scalars:
+def _field(method: Method, scalars: tuple[StepScalar, ...], memories: tuple[SharedMemory, ...]) -> Scalars:
     """The scalars of the method in which what depends on the step is a name."""
     names = [Symbol(parameter.name) for parameter in method.parameters]
     names += [scalar.name for scalar in scalars] + [memory.scale for memory in memories]
@@ -192,16 +192,16 @@ def _named_gains(method: Method) -> tuple[Gains, Gains, tuple[StepScalar, ...]]:
     return tuple(values), tuple(factors), tuple(scalars)
 
 
-def _memories(method: Method) -> tuple[Memory, ...]:
+def _memories(method: Method) -> tuple[SharedMemory, ...]:
     """One for each shape of a channel that remembers something that moves."""
     moving = [c.kernel.shape for c in method.channels if c.kernel.has_memory and c.g.has(THETA, GRAD)]
     return tuple(_memory(method, k, shape) for k, shape in enumerate(dict.fromkeys(moving)))
 
 
-def _memory(method: Method, k: int, shape: Kernel) -> Memory:
+def _memory(method: Method, k: int, shape: Kernel) -> SharedMemory:
     product, displacement, scale = slot(2 * k), slot(2 * k + 1), free_name(f"scale{k + 1}", method)
     line = line_of(method, k + 1, shape, scale * product, scale * displacement)
-    return Memory(shape, product, displacement, scale, line)
+    return SharedMemory(shape, product, displacement, scale, line)
 
 
 def _past(

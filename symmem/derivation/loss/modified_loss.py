@@ -28,7 +28,7 @@ from symmem.derivation.loss.scalar_writing import gathered
 from symmem.derivation.loss.shifted_loss import in_terms_of_the_loss, plain_method
 from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.loss.witness import witness
-from symmem.derivation.orders.expansion import Expansion, Numbers, Term, expansion
+from symmem.derivation.orders.expansion import Expansion, Numbers, TreeTerm, expansion
 from symmem.method.method import Method
 
 __all__ = ["ModifiedLoss", "Obstruction", "Verdict", "finite_loss", "modified_flow_loss", "modified_loss"]
@@ -108,7 +108,7 @@ def _with_decay_inside(verdict: Verdict, decay: Expr, method: Method) -> Verdict
 
 
 def _by_trees(
-    series: Expansion, order: int, gain: Expr, numbers: Callable[[Term], Numbers]
+    series: Expansion, order: int, gain: Expr, numbers: Callable[[TreeTerm], Numbers]
 ) -> ModifiedLoss | Obstruction:
     parts: list[Expr] = [LOSS]
     for j in range(1, order + 1):

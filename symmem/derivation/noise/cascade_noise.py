@@ -26,7 +26,7 @@ from symmem.algebra.symbols import VARIANCE
 from symmem.derivation.gains import at_frozen_point, frozen_update, limit_gains
 from symmem.derivation.noise.leaf_means import leaves, mixed, moved
 from symmem.derivation.noise.minibatch import variance_along, variance_gradient
-from symmem.derivation.noise.noise_trees import Tree, Trees
+from symmem.derivation.noise.noise_trees import SlopeTree, Trees
 from symmem.derivation.noise.noisy_leaves import NoisyLeaves
 from symmem.method.method import Method
 from symmem.method.sampling import Sampling
@@ -95,7 +95,7 @@ class SettledCascade:
         outside = self._added(shared) / 2 * variance_along(self._update)
         return Add(outside, *self._by_slope(weighed, variance_gradient))
 
-    def _added(self, weighed: list[tuple[Tree, Expr]]) -> Expr:
+    def _added(self, weighed: list[tuple[SlopeTree, Expr]]) -> Expr:
         return self._placed(Add(*(tree.slope * weight for tree, weight in weighed)))
 
     def _placed(self, slope: Expr) -> Expr:

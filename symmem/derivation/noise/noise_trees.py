@@ -33,7 +33,7 @@ PRESENT = Instant()
 
 
 @record(frozen=True)
-class Tree:
+class SlopeTree:
     """The slope, an expression in the channels, and the kernels in the order of the table above."""
 
     slope: Expr
@@ -46,44 +46,47 @@ class Trees:
 
     method: Method
 
-    def paths(self, leaf: Symbol, function: Expr | None = None) -> tuple[Tree, ...]:
+    def paths(self, leaf: Symbol, function: Expr | None = None) -> tuple[SlopeTree, ...]:
         """``dF``: one kernel."""
         top = self._top(function)
         return _gathered(path for _, path in self._inputs(top, leaf, with_slope=True))
 
-    def forks(self, leaf: Symbol, function: Expr | None = None) -> tuple[Tree, ...]:
+    def forks(self, leaf: Symbol, function: Expr | None = None) -> tuple[SlopeTree, ...]:
         """``d2F`` in this leaf and in a gradient: the chain, the kernels of the leaf and of the gradient."""
         checkpoint("the trees of a cascade")
         top = self._top(function)
         own = (
-            Tree(curved * one.slope * other.slope, (PRESENT, *one.kernels, *other.kernels))
+            SlopeTree(curved * one.slope * other.slope, (PRESENT, *one.kernels, *other.kernels))
             for x, one in self._inputs(top, leaf)
             for y, other in self._inputs(top, GRAD)
             if (curved := slope_in(slope_in(top, x), y)) != 0
         )
         return _gathered([*own, *self._below(top, lambda g: self.forks(leaf, g))])
 
-    def tridents(self, leaf: Symbol, function: Expr | None = None) -> tuple[Tree, ...]:
+    def tridents(self, leaf: Symbol, function: Expr | None = None) -> tuple[SlopeTree, ...]:
         """``d3F`` in this leaf and in two gradients, where all meet in one function."""
         checkpoint("the trees of a cascade")
         top = self._top(function)
         noisy = list(self._inputs(top, GRAD))
         own = (
-            Tree(curved * one.slope * two.slope * three.slope, (PRESENT, *one.kernels, *two.kernels, *three.kernels))
+            SlopeTree(
+                curved * one.slope * two.slope * three.slope,
+                (PRESENT, *one.kernels, *two.kernels, *three.kernels),
+            )
             for x, one in self._inputs(top, leaf)
             for y, two in noisy
             if (bent := slope_in(slope_in(top, x), y)) != 0
             for z, three in noisy
             if (curved := slope_in(bent, z)) != 0
-        )  # fmt: skip
+        )
         return _gathered([*own, *self._below(top, lambda g: self.tridents(leaf, g))])
 
-    def boughs(self, outer: Symbol, inner: Symbol, function: Expr | None = None) -> tuple[Tree, ...]:
+    def boughs(self, outer: Symbol, inner: Symbol, function: Expr | None = None) -> tuple[SlopeTree, ...]:
         """``d3F`` where the leaf ``outer`` is met first; below it the leaf ``inner`` and a gradient meet."""
         checkpoint("the trees of a cascade")
         top = self._top(function)
         own = (
-            Tree(
+            SlopeTree(
                 curved * one.slope * fork.slope,
                 (PRESENT, *one.kernels, composed(channel.kernel, fork.kernels[0]), *fork.kernels[1:]),
             )
@@ -99,23 +102,23 @@ class Trees:
 
     def _inputs(
         self, function: Expr, leaf: Symbol, *, with_slope: bool = False
-    ) -> Iterator[tuple[Symbol, Tree]]:
+    ) -> Iterator[tuple[Symbol, SlopeTree]]:
         """The inputs of a function that see the leaf, each with its paths; times the slope of the function in it."""
         for symbol, path in self._seeing(function, leaf):
             if not with_slope:
                 yield symbol, path
             elif (slope := slope_in(function, symbol)) != 0:
-                yield symbol, Tree(slope * path.slope, path.kernels)
+                yield symbol, SlopeTree(slope * path.slope, path.kernels)
 
-    def _seeing(self, function: Expr, leaf: Symbol) -> Iterator[tuple[Symbol, Tree]]:
+    def _seeing(self, function: Expr, leaf: Symbol) -> Iterator[tuple[Symbol, SlopeTree]]:
         if leaf in function.free_symbols:
-            yield leaf, Tree(S.One, (PRESENT,))
+            yield leaf, SlopeTree(S.One, (PRESENT,))
         for channel in self.method.channels:
             if channel.symbol in function.free_symbols:
                 for path in self.paths(leaf, channel.g):
-                    yield channel.symbol, Tree(path.slope, (composed(channel.kernel, path.kernels[0]),))
+                    yield channel.symbol, SlopeTree(path.slope, (composed(channel.kernel, path.kernels[0]),))
 
-    def _below(self, function: Expr, trees: Callable[[Expr], tuple[Tree, ...]]) -> Iterator[Tree]:
+    def _below(self, function: Expr, trees: Callable[[Expr], tuple[SlopeTree, ...]]) -> Iterator[SlopeTree]:
         """The trees of the functions that this one reads, with a longer chain."""
         for channel in self.method.channels:
             slope = slope_in(function, channel.symbol)
@@ -123,12 +126,12 @@ class Trees:
                 continue
             for tree in trees(channel.g):
                 chain = composed(channel.kernel, tree.kernels[0])
-                yield Tree(slope * tree.slope, (chain, *tree.kernels[1:]))
+                yield SlopeTree(slope * tree.slope, (chain, *tree.kernels[1:]))
 
 
-def _gathered(trees: Iterable[Tree]) -> tuple[Tree, ...]:
+def _gathered(trees: Iterable[SlopeTree]) -> tuple[SlopeTree, ...]:
     """Trees with the same kernels are one."""
     found: dict[tuple[Kernel, ...], Expr] = {}
     for tree in trees:
         found[tree.kernels] = found.get(tree.kernels, S.Zero) + tree.slope
-    return tuple(Tree(slope, kernels) for kernels, slope in found.items() if slope != 0)
+    return tuple(SlopeTree(slope, kernels) for kernels, slope in found.items() if slope != 0)

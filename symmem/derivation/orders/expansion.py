@@ -35,7 +35,7 @@ Numbers = tuple[tuple[Number, Fraction], ...]
 
 
 @record(frozen=True)
-class Term:
+class TreeTerm:
     """One tree with its coefficients ``-c/symmetry`` and ``-a'/symmetry``."""
 
     tree: Tree
@@ -50,7 +50,7 @@ class Expansion:
     method: Method
     coefficients: Coefficients
     differentials: Differentials
-    terms: tuple[tuple[Term, ...], ...]
+    terms: tuple[tuple[TreeTerm, ...], ...]
     """``terms[j]`` has the trees of F_j and G_j: those with j + 1 step nodes."""
     _known: dict[tuple[str, int], Expr] = field(default_factory=dict, compare=False, repr=False)
     """What was assembled before: the coefficients, the modified loss and the start all ask for the same F_j."""
@@ -105,11 +105,11 @@ def expansion(method: Method, order: int) -> Expansion:
     return Expansion(method, coefficients, differentials, terms)
 
 
-def _term(tree: Tree, increment: list[Number], coefficients: Coefficients) -> Term:
+def _term(tree: Tree, increment: list[Number], coefficients: Coefficients) -> TreeTerm:
     """``c = -q_0``, so that F has the sign +; the flow backwards in time gives G the sign -."""
     step = ((increment[0], Fraction(1, tree.symmetry)),) if not increment[0].is_zero() else ()
     flow = tuple((number, -share / tree.symmetry) for number, share in coefficients.flow(increment))
-    return Term(tree, step, flow)
+    return TreeTerm(tree, step, flow)
 
 
 def written(coefficients: Coefficients, numbers: Iterable[tuple[Number, Fraction]], scalars: Scalars) -> Expr:

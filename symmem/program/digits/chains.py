@@ -40,7 +40,7 @@ Coefficients = dict[tuple[Rates, int], Quotient]
 
 
 @record(frozen=True)
-class Term:
+class CompleteTerm:
     """``coefficient * h_{n - shift}(nodes)``; the nodes in order, each by its rates."""
 
     coefficient: Quotient
@@ -110,7 +110,7 @@ class ExponentialPolynomial:
         return all(degree == 0 for _, degree in self.coefficients)
 
 
-def one_signed(polynomial: ExponentialPolynomial) -> list[Term] | None:
+def one_signed(polynomial: ExponentialPolynomial) -> list[CompleteTerm] | None:
     """Terms whose coefficients are all >= 0 or all <= 0 for decays in [0, 1]; None where no path has such."""
     found = _either_path(polynomial)
     if found is not None:
@@ -137,7 +137,7 @@ def _shared(polynomial: ExponentialPolynomial) -> Quotient | None:
     return reduce(mul, factors) if factors else None
 
 
-def _beside(shared: Quotient, polynomial: ExponentialPolynomial) -> list[Term] | None:
+def _beside(shared: Quotient, polynomial: ExponentialPolynomial) -> list[CompleteTerm] | None:
     """The terms of one sign of what is left beside a factor that has none, with the factor in each."""
     left = {place: value / shared for place, value in polynomial.coefficients.items()}
     found = _either_path(ExponentialPolynomial(left, polynomial.magnitudes))
@@ -147,7 +147,7 @@ def _beside(shared: Quotient, polynomial: ExponentialPolynomial) -> list[Term] |
     return [replace(term, coefficient=term.coefficient * shared) for term in terms]
 
 
-def _either_path(polynomial: ExponentialPolynomial) -> list[Term] | None:
+def _either_path(polynomial: ExponentialPolynomial) -> list[CompleteTerm] | None:
     """A path of coefficients >= 0, or one of coefficients <= 0."""
     for sign in (1, -1):
         found = _path(polynomial, sign, (), {})
@@ -158,7 +158,7 @@ def _either_path(polynomial: ExponentialPolynomial) -> list[Term] | None:
 
 def _path(
     rest: ExponentialPolynomial, sign: int, taken: tuple[Rates, ...], dead: dict[tuple[Rates, ...], bool]
-) -> list[Term] | None:
+) -> list[CompleteTerm] | None:
     """The terms of what is left behind the nodes that were taken, all of the sign; ``dead`` remembers dead ends."""
     checkpoint("the sums over the past")
     if rest.is_plain and all(sign_of(value) == sign for value in rest.coefficients.values()):
@@ -183,20 +183,20 @@ def _ordered(rest: ExponentialPolynomial) -> list[Rates]:
     return sorted(rest.nodes, key=lambda node: (-rest.nodes[node], sum(node) > 0, -sum(node), node))
 
 
-def _opening(rest: ExponentialPolynomial, taken: tuple[Rates, ...], node: Rates) -> Iterator[Term]:
+def _opening(rest: ExponentialPolynomial, taken: tuple[Rates, ...], node: Rates) -> Iterator[CompleteTerm]:
     if not rest.first.is_zero():
-        yield Term(rest.first, len(taken), tuple(sorted((*taken, node))))
+        yield CompleteTerm(rest.first, len(taken), tuple(sorted((*taken, node))))
 
 
-def _plain(rest: ExponentialPolynomial, taken: tuple[Rates, ...]) -> Iterator[Term]:
+def _plain(rest: ExponentialPolynomial, taken: tuple[Rates, ...]) -> Iterator[CompleteTerm]:
     for (rates, _), value in rest.coefficients.items():
-        yield Term(value, len(taken), tuple(sorted((*taken, rates))))
+        yield CompleteTerm(value, len(taken), tuple(sorted((*taken, rates))))
 
 
-def least(polynomial: ExponentialPolynomial) -> list[Term] | None:
+def least(polynomial: ExponentialPolynomial) -> list[CompleteTerm] | None:
     """The terms whose absolute values add up to the least, on a set of sample points: the cheapest path."""
     sizes, order = polynomial.magnitudes, count()
-    waiting: list[tuple[float, int, ExponentialPolynomial, tuple[Rates, ...], list[Term], bool]] = []
+    waiting: list[tuple[float, int, ExponentialPolynomial, tuple[Rates, ...], list[CompleteTerm], bool]] = []
     heappush(waiting, (0.0, next(order), polynomial, (), [], False))
     seen: set[tuple[Rates, ...]] = set()
     while waiting and len(seen) < MOST_PLACES:
@@ -219,11 +219,11 @@ def least(polynomial: ExponentialPolynomial) -> list[Term] | None:
     return None
 
 
-def _size(terms: Iterable[Term], sizes: Magnitudes) -> float:
+def _size(terms: Iterable[CompleteTerm], sizes: Magnitudes) -> float:
     return sum(sizes.of(term.coefficient, term.shift, term.nodes) for term in terms)
 
 
-def joined(terms: list[Term], sizes: Magnitudes) -> list[Term]:
+def joined(terms: list[CompleteTerm], sizes: Magnitudes) -> list[CompleteTerm]:
     """Fewer terms: ``h_m(X) + x h_{m-1}(X, x) = h_m(X, x)``, and equal ones added."""
     known: dict[tuple[int, tuple[Rates, ...]], Quotient] = {}
     for term in terms:
@@ -237,7 +237,7 @@ def joined(terms: list[Term], sizes: Magnitudes) -> list[Term]:
             known[far] = rest
         place = near[0], far[1]
         known[place] = known[place] + value if place in known else value
-    return [Term(value, *place) for place, value in sorted(known.items(), key=lambda item: item[0])]
+    return [CompleteTerm(value, *place) for place, value in sorted(known.items(), key=lambda item: item[0])]
 
 
 Place = tuple[int, tuple[Rates, ...]]

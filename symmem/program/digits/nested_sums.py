@@ -26,15 +26,15 @@ from sympy import Add, Expr, Symbol
 from symmem.algebra.atoms import LR, split_scalar, terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.rational import Quotient, quotient
-from symmem.derivation.nested_sums import Kind, Nested, NestedSums, Path
-from symmem.program.digits.chains import Term, joined
+from symmem.derivation.nested_sums import Nested, NestedSums, Path, SumKind
+from symmem.program.digits.chains import CompleteTerm, joined
 from symmem.program.digits.coefficients import written
 from symmem.program.digits.magnitude import Magnitudes, Rates
 from symmem.program.digits.signed_sums import with_content
 from symmem.records import record
 from symmem.work import checkpoint
 
-Terms = tuple[Term, ...]
+Terms = tuple[CompleteTerm, ...]
 
 
 def computed(nested: NestedSums) -> Expr:
@@ -80,11 +80,11 @@ class _Made:
         if nested not in self.known:
             outer, second, *last = nested.paths
             gains = [self.gain(path) for path in last]
-            if nested.kind is Kind.ALONE:
+            if nested.kind is SumKind.ALONE:
                 found = self.seen(outer, self.gain(second))
-            elif nested.kind is Kind.FIRST:
+            elif nested.kind is SumKind.FIRST:
                 found = self.seen(outer, self.seen(second, *gains))
-            elif nested.kind is Kind.SAME:
+            elif nested.kind is SumKind.SAME:
                 found = self.seen(outer, self.product(self.gain(second), *gains))
             else:
                 found = self.later(outer, self.gain(second), *gains)
@@ -94,7 +94,7 @@ class _Made:
     def gain(self, path: Path) -> Terms:
         """``A(n)``, that of one memory ``1 + decay h_{n-1}(1, decay)``; 1 where there is no memory."""
         none = (0,) * len(self.sizes.field.bases)
-        found: Terms = (Term(self.sizes.integer(1), 0, (none,)),)
+        found: Terms = (CompleteTerm(self.sizes.integer(1), 0, (none,)),)
         for decay in path:
             found = self.remembered(decay, found)
         return found
@@ -123,24 +123,26 @@ class _Made:
         """``sum_{s<n} decay^(n-s) values(s)``."""
         node = self._node(decay)
         factor = self.sizes.value(node)
-        return tuple(Term(factor * each.coefficient, each.shift + 1, (*each.nodes, node)) for each in values)
+        return tuple(
+            CompleteTerm(factor * each.coefficient, each.shift + 1, (*each.nodes, node)) for each in values
+        )
 
     def product(self, left: Terms, right: Terms) -> Terms:
         """Of two sums, term by term."""
         pairs = product(left, right)
         return self._added(path for one, two in pairs for path in self._paths(one, two))
 
-    def _added(self, given: Iterable[Term]) -> Terms:
+    def _added(self, given: Iterable[CompleteTerm]) -> Terms:
         """Equal terms as one; not joined, so that each keeps one node more than its shift."""
-        found: dict[tuple[Rates, ...], Term] = {}
+        found: dict[tuple[Rates, ...], CompleteTerm] = {}
         for term in given:
             checkpoint("the sums over the past")
             nodes = tuple(sorted(term.nodes))
             total = term.coefficient + found[nodes].coefficient if nodes in found else term.coefficient
-            found[nodes] = Term(total, term.shift, nodes)
+            found[nodes] = CompleteTerm(total, term.shift, nodes)
         return tuple(found.values())
 
-    def _paths(self, one: Term, two: Term) -> Iterator[Term]:
+    def _paths(self, one: CompleteTerm, two: CompleteTerm) -> Iterator[CompleteTerm]:
         """The product of two terms: a term for every path from (0, 0) to the corner of the grid of their nodes."""
         ends = len(one.nodes) - 1, len(two.nodes) - 1
         pending: list[tuple[tuple[int, int], Quotient, tuple[Rates, ...]]]
@@ -148,7 +150,7 @@ class _Made:
         while pending:
             (i, j), weight, nodes = pending.pop()
             if (i, j) == ends:
-                yield Term(weight, len(nodes) - 1, nodes)
+                yield CompleteTerm(weight, len(nodes) - 1, nodes)
             for di, dj, factor in ((1, 0, two.nodes[j]), (0, 1, one.nodes[i]), (1, 1, None)):
                 if i + di <= ends[0] and j + dj <= ends[1]:
                     at = i + di, j + dj

@@ -14,7 +14,7 @@ from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors, numeric_factor
 from symmem.algebra.rational import Polynomial, Quotient, quotient
 from symmem.algebra.scalars import Scalars
-from symmem.program.digits.chains import Coefficients, ExponentialPolynomial, Term, least, one_signed
+from symmem.program.digits.chains import Coefficients, CompleteTerm, ExponentialPolynomial, least, one_signed
 from symmem.program.digits.coefficients import written
 from symmem.program.digits.decay_functions import Complete, Whole
 from symmem.program.digits.magnitude import Magnitudes, Rates
@@ -63,7 +63,7 @@ def _without_plain(field: ExponentialField, element: Quotient) -> tuple[Quotient
     return plain, element / plain
 
 
-Sums = list[tuple[list[Term], int]]
+Sums = list[tuple[list[CompleteTerm], int]]
 """Factors, each as terms that are added, with its power."""
 
 
@@ -91,7 +91,7 @@ def _sums(
 
 def _terms(
     field: ExponentialField, polynomial: Polynomial, divisor: Polynomial, *, exact: bool
-) -> list[Term] | None:
+) -> list[CompleteTerm] | None:
     """``polynomial / divisor`` as terms; None where another index or too many nodes occur."""
     at, powers = field.index_position(STEP), field.power_positions(STEP)
     others = [p for index in field.indices if index != STEP for p in field.positions(index)]
@@ -112,7 +112,7 @@ def _terms(
     return found if found is not None or exact else least(whole)
 
 
-def with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
+def with_content(terms: list[CompleteTerm], numbers: Scalars) -> tuple[Quotient, Expr]:
     """The common factor of the coefficients, and the sum without it."""
     first = terms[0].coefficient
     above, below = first.numerator, first.denominator
@@ -128,7 +128,7 @@ def with_content(terms: list[Term], numbers: Scalars) -> tuple[Quotient, Expr]:
     return content, Add(*parts)
 
 
-def _complete(field: ExponentialField, term: Term) -> Expr:
+def _complete(field: ExponentialField, term: CompleteTerm) -> Expr:
     """``h_{n-k}`` of the nodes; of one node it is a power."""
     nodes = [
         tuple(base for base, rate in zip(field.bases, node, strict=True) for _ in range(rate)) or (S.One,)

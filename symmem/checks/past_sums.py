@@ -22,7 +22,7 @@ from symmem.declaration.records import Momentum
 
 
 @dataclass(frozen=True)
-class Memory:
+class PastSum:
     """A sum over the past of one quantity, or its value some steps ago."""
 
     decay: Expr
@@ -32,13 +32,13 @@ class Memory:
 
 
 @dataclass
-class Memories:
+class PastSums:
     """The sums over the past of all optimizers of one comparison, each with its symbol."""
 
     normal: Normal
-    known: list[tuple[Memory, Symbol]] = field(default_factory=list)
+    known: list[tuple[PastSum, Symbol]] = field(default_factory=list)
 
-    def symbol(self, memory: Memory) -> Symbol:
+    def symbol(self, memory: PastSum) -> Symbol:
         """The symbol of an equal memory, or a new one."""
         for other, symbol in self.known:
             if self._equal(memory, other):
@@ -50,14 +50,14 @@ class Memories:
         self.known.append((memory, found))
         return found
 
-    def _equal(self, left: Memory, right: Memory) -> bool:
+    def _equal(self, left: PastSum, right: PastSum) -> bool:
         if (left.delay, left.empty) != (right.delay, right.empty):
             return False
         zero = self.normal.is_zero
         return zero(left.decay - right.decay) and zero(left.quantity - right.quantity)
 
 
-def update_of(optimizer: Optimizer, memories: Memories, values: Mapping[Symbol, Expr]) -> Expr:
+def update_of(optimizer: Optimizer, memories: PastSums, values: Mapping[Symbol, Expr]) -> Expr:
     """``rate(n) Phi`` in terms of the past, with these expressions in the place of parameters."""
     seen: dict[Symbol, Expr] = {}
     for position, variable in enumerate(optimizer.momentum, start=1):
@@ -67,19 +67,19 @@ def update_of(optimizer: Optimizer, memories: Memories, values: Mapping[Symbol, 
     return (rate * optimizer.phi).xreplace(dict(values)).xreplace(seen)
 
 
-def _value(variable: Momentum, g: Expr, memories: Memories, values: Mapping[Symbol, Expr]) -> Expr:
+def _value(variable: Momentum, g: Expr, memories: PastSums, values: Mapping[Symbol, Expr]) -> Expr:
     factor, decay = (part.xreplace(dict(values)) for part in (variable.b, variable.beta))
     if variable.delay == 0 and memories.normal.is_zero(decay):
         return factor * g
 
     def remembered(quantity: Expr) -> Expr:
         empty = variable.delay > 0 and variable.starts_empty
-        return memories.symbol(Memory(decay, variable.delay, empty, quantity))
+        return memories.symbol(PastSum(decay, variable.delay, empty, quantity))
 
     return factor * _linear(g, remembered, memories)
 
 
-def _linear(g: Expr, remembered: Callable[[Expr], Expr], memories: Memories) -> Expr:
+def _linear(g: Expr, remembered: Callable[[Expr], Expr], memories: PastSums) -> Expr:
     """The memory is linear: a scalar factor of a term of g stands in front of it."""
     terms = []
     for term in Add.make_args(expand(g)):
@@ -89,7 +89,7 @@ def _linear(g: Expr, remembered: Callable[[Expr], Expr], memories: Memories) -> 
     return Add(*terms)
 
 
-def _is_constant(part: Expr, memories: Memories) -> bool:
+def _is_constant(part: Expr, memories: PastSums) -> bool:
     """Whether a factor is the same at every step and every entry."""
     varying = {GRAD, THETA, STEP, *(symbol for _, symbol in memories.known)}
     return varying.isdisjoint(part.free_symbols)

@@ -20,7 +20,7 @@ from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
 from symmem.program.statements import Assign, Assignment, Internal
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
-from symmem.targets.python.surfaces import suffixes
+from symmem.targets.python.surfaces import names_of_opaque
 from symmem.targets.torch.inlining import InliningWriter
 
 Lines = list[str]
@@ -33,7 +33,7 @@ class FunctionWriter:
         optimizer = method.optimizer
         self._writer = writer
         self._field = method.numbers
-        self._calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(1)]
+        self._calls = names_of_opaque(optimizer, 1)
         self._parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
         self.needs: set[Need] = set()
 

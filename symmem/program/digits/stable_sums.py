@@ -84,38 +84,62 @@ class _Stable:
         return STEP in factor.free_symbols or self.numbers.field.read(factor) is not None
 
     def scalar(self, scalar: Expr) -> Expr:
-        """A number: its sums one by one where each has one sign, else their pieces, else all, else its parts."""
+        """A number, by the first of these ways that it has: the exact ones, then factor by factor, then its parts."""
         scalar = counted(scalar)
-        if isinstance(scalar, where):
-            condition, value, otherwise = scalar.args
-            inside = replace(self, above=(*self.above, *known_above(condition)))
-            return where(self.expression(condition), inside.expression(value), self.expression(otherwise))
-        found = self._in_field(scalar)
-        if found is not None:
-            return found
+        for way in (
+            self._branches,
+            self._in_field,
+            self._in_wider_field,
+            self._whole,
+            self._read_late,
+            self._product,
+        ):
+            found = way(scalar)
+            if found is not None:
+                return found
+        return self._by_parts(scalar)
+
+    def _branches(self, scalar: Expr) -> Expr | None:
+        """``where(condition, ...)``: the condition is known inside the branch that it opens."""
+        if not isinstance(scalar, where):
+            return None
+        condition, value, otherwise = scalar.args
+        inside = replace(self, above=(*self.above, *known_above(condition)))
+        return where(self.expression(condition), inside.expression(value), self.expression(otherwise))
+
+    def _whole(self, scalar: Expr) -> Expr | None:
+        """A sum over past steps that stays, or a symbol: nothing to take apart."""
         head = HEADS.of(scalar)
-        wider = self._wider(scalar)
-        if wider is not None:
-            return wider.scalar(scalar)
-        if not scalar.args or (head is not None and head.binds):
-            return self._noted(scalar, self._kept(scalar) if scalar.args else scalar)
+        if scalar.args and (head is None or not head.binds):
+            return None
+        return self._noted(scalar, self._kept(scalar) if scalar.args else scalar)
+
+    def _read_late(self, scalar: Expr) -> Expr | None:
+        """A number of the step ``max(0, n - d)`` alone: that of step n, read late."""
         late = late_step(scalar)
-        if late is not None:
-            return self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
-        if isinstance(scalar, Mul) and scalar.has(Max):
-            # A pole of the constants may be that of the powers, as in (b2^m - b1^(2 m))/(b2 - b1^2).
+        return None if late is None else self.scalar(scalar.xreplace({late: STEP})).xreplace({STEP: late})
+
+    def _product(self, scalar: Expr) -> Expr | None:
+        """A product of which some factors have to be taken together, for the pole of one is that of another."""
+        if not isinstance(scalar, Mul):
+            return None
+        if scalar.has(Max):
+            # The pole of constants may be that of powers, as in (b2^m - b1^(2 m))/(b2 - b1^2).
             delayed = [factor for factor in scalar.args if late_step(factor) is not None]
             constants = [factor for factor in scalar.args if STEP not in factor.free_symbols]
             together = [*delayed, *constants] if delayed else []
             others = [factor for factor in scalar.args if factor not in together]
             if len(together) > 1 and others:
-                return Mul(self.scalar(Mul(*together)), *(self.scalar(factor) for factor in others))
-        if isinstance(scalar, Mul):
-            # What is divided by may be the pole of another factor.
-            known = [factor for factor in scalar.args if self.numbers.field.read(factor) is not None]
-            others = [factor for factor in scalar.args if factor not in known]
-            if others and len(known) > 1 and any(map(subtracts, known)):
-                return Mul(self.scalar(Mul(*known)), *map(self.scalar, others))
+                return Mul(self.scalar(Mul(*together)), *map(self.scalar, others))
+        # What is divided by may be the pole of another factor.
+        known = [factor for factor in scalar.args if self.numbers.field.read(factor) is not None]
+        others = [factor for factor in scalar.args if factor not in known]
+        if others and len(known) > 1 and any(map(subtracts, known)):
+            return Mul(self.scalar(Mul(*known)), *map(self.scalar, others))
+        return None
+
+    def _by_parts(self, scalar: Expr) -> Expr:
+        """Term by term or factor by factor; where a sum cancels still, the first steps of a delay by themselves."""
         found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
         if not isinstance(scalar, Add):
             return found
@@ -179,14 +203,14 @@ class _Stable:
         self.unproven.extend([scalar] if _cancels(found) else [])
         return found
 
-    def _wider(self, number: Expr) -> _Stable | None:
-        """With a field of its own for a difference that has powers of other parameters in [0, 1]; else None."""
+    def _in_wider_field(self, number: Expr) -> Expr | None:
+        """A difference that has powers of other parameters in [0, 1], in a field of its own; else None."""
         found = self.numbers.widened(number) if isinstance(number, Add) and subtracts(number) else None
         if found is None or found.pieces(number) is None:
             return None
         others = (bounds(base, found.ranges) for base in found.field.bases)
         is_decay = all(each.is_nonnegative and each.is_within_unit for each in others)
-        return replace(self, numbers=found) if is_decay else None
+        return replace(self, numbers=found).scalar(number) if is_decay else None
 
     @cached_property
     def _parts(self) -> SumParts:

@@ -15,8 +15,8 @@ import symmem
 from symmem.algebra.atoms import contraction, is_contraction, split_scalar
 from symmem.algebra.trees import trees
 from symmem.declaration.optimizer import Momentum, Optimizer
-from symmem.derivation.differentials import Differentials
-from symmem.derivation.recursion import Coefficients
+from symmem.derivation.orders.differentials import Differentials
+from symmem.derivation.orders.recursion import Coefficients
 from symmem.method.merging import merged
 from symmem.method.reading import method_of
 

@@ -9,7 +9,7 @@ import time
 from measure import Row, Target
 
 import symmem
-from symmem.derivation.mean_over_batches import mean_over_batches
+from symmem.derivation.noise.mean_over_batches import mean_over_batches
 from symmem.method.reading import method_of
 from symmem.method.sampling import Sampling
 

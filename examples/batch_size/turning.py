@@ -23,8 +23,8 @@ import numpy as np
 from sympy import Expr, Function, Symbol, diff, lambdify
 
 import symmem
-from symmem.derivation.long_memory import long_memories
-from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
+from symmem.derivation.noise.long_memory import long_memories
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches, mean_over_batches
 from symmem.method.sampling import Sampling
 
 START, LR, STEPS, EPS = 1.0, 1e-9, 120, 1e-12

@@ -27,7 +27,6 @@ from symmem.algebra.symbols import (
     AGO,
     CONTRACTION_NAME,
     GRAD,
-    JVP_NAME,
     LOSS,
     LR,
     MOMENTUM_NAME,
@@ -37,6 +36,7 @@ from symmem.algebra.symbols import (
     THETA,
     Kind,
     momentum_symbol,
+    name_and_directions,
 )
 from symmem.algebra.tensor_heads import SUM_TENSORS
 
@@ -123,8 +123,7 @@ def opaque_derivative(name: str, point: Expr, *directions: Expr) -> Expr:
 
 def opaque_parts(atom: AppliedUndef) -> tuple[str, Expr, tuple[Expr, ...]]:
     """``(name, point, directions)`` of an opaque function or of its derivative."""
-    match = JVP_NAME.fullmatch(atom.func.__name__)
-    return (match.group(1) if match else atom.func.__name__), atom.args[0], atom.args[1:]
+    return name_and_directions(atom.func.__name__)[0], atom.args[0], atom.args[1:]
 
 
 def potential_parts(atom: Expr) -> tuple[str, Expr] | None:

@@ -50,6 +50,11 @@ def derivative(expression: Expr, velocities: Mapping[Expr, Expr], heads: Heads =
 
     Symbols without a velocity are constant.  A contraction ``DkL`` moves with theta alone, so a caller
     who moves ``grad`` moves theta with it (see :func:`along`).
+
+    >>> derivative(GRAD**2, along(GRAD))
+    2*grad*D2L(grad)
+    >>> derivative(contraction(GRAD), along(GRAD))
+    D2L(D2L(grad)) + D3L(grad, grad)
     """
     return _Differentiation(velocities, heads).of(expression)
 

@@ -12,7 +12,13 @@ from functools import cache
 from sympy import Function, Integer, Max, Min, Product, Rational, Sum
 
 from symmem.algebra.head import Head, Scope
-from symmem.algebra.symbols import CONTRACTION_NAME, JVP_NAME, POTENTIAL_NAME, Kind
+from symmem.algebra.symbols import (
+    CONTRACTION_NAME,
+    POTENTIAL_NAME,
+    Kind,
+    derivative_name,
+    name_and_directions,
+)
 from symmem.algebra.where import where
 
 TOTAL = Function("total")
@@ -42,10 +48,7 @@ def of_family(name: str) -> Head:
     potential = POTENTIAL_NAME.fullmatch(name)
     if potential:
         return potential_head(potential.group(1))
-    derivative = JVP_NAME.fullmatch(name)
-    return (
-        opaque_head(derivative.group(1), int(derivative.group(2) or 1)) if derivative else opaque_head(name)
-    )
+    return opaque_head(*name_and_directions(name))
 
 
 @cache
@@ -66,10 +69,10 @@ def contraction_head(order: int) -> Head:
 @cache
 def opaque_head(name: str, directions: int = 0, degree: Rational | None = None) -> Head:
     """An opaque vector function, or its derivative along so many directions; ``degree`` where one is declared."""
-    suffix = "" if directions == 0 else "_jvp" if directions == 1 else f"_jvp{directions}"
+    full = derivative_name(name, directions)
     return Head(
-        name + suffix,
-        Function(name + suffix),
+        full,
+        Function(full),
         Kind.TENSOR,
         Scope.TENSOR,
         linear_from=1,

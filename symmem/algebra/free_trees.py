@@ -63,7 +63,18 @@ def differential(tree: Rooted) -> Expr:
 
 
 def scalar(tree: Rooted) -> Expr:
-    """``S`` of the tree's free tree: the product over its most balanced edge of the two sides."""
+    """``S`` of the tree's free tree: the product over its most balanced edge of the two sides.
+
+    A path of three nodes has the root at its end or in its middle:
+
+    >>> end, middle = (((),),), ((), ())
+    >>> differential(end), differential(middle)
+    (D2L(D2L(grad)), D3L(grad, grad))
+    >>> free(end) == free(middle), scalar(end) == scalar(middle)
+    (True, True)
+    >>> scalar(end)
+    total(grad*D2L(grad))
+    """
     if not tree:
         return LOSS
     sides = []

@@ -28,6 +28,10 @@ def potential(field: Expr) -> tuple[tuple[tuple[Expr, Expr], ...], tuple[Expr, .
     """``((c_1, p_1), ...), rest``: potentials with constant factors, and the terms for which none was found.
 
     ``grad (c_1 p_1 + ...) + rest = field``.
+
+    >>> from symmem.algebra.atoms import contraction
+    >>> potential(GRAD + contraction(GRAD))
+    (((1, loss), (1, total(grad**2)/2)), ())
     """
     found, rest = [], []
     for term in terms_of(field) if field != 0 else ():

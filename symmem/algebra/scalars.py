@@ -16,7 +16,7 @@ from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.rational import Quotient, quotient
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
-from symmem.algebra.symbols import JVP_NAME
+from symmem.algebra.symbols import name_and_directions
 from symmem.records import record
 
 
@@ -43,8 +43,7 @@ class Scalars(Pieces):
         """The degree of homogeneity of a function, all operands scaled; None where it has none."""
         if head.degree is not None:
             return head.degree
-        match = JVP_NAME.fullmatch(function.func.__name__)
-        return dict(self.degrees).get(match.group(1) if match else function.func.__name__)
+        return dict(self.degrees).get(name_and_directions(function.func.__name__)[0])
 
     @cached_property
     def _tidied(self) -> dict[Expr, Expr]:

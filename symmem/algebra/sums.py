@@ -23,6 +23,14 @@ def definite_sum(field: ExponentialField, summand: Quotient, index: Symbol, uppe
     """``sum_{index=0}^{upper-1} summand`` as an element free of ``index``, or None where it does not close.
 
     It closes when the denominator contains the index in powers ``beta^index`` alone.
+
+    >>> from sympy import symbols
+    >>> from symmem.algebra.exponential import exponential_field
+    >>> from symmem.algebra.factored import write
+    >>> beta, n, s = symbols("beta n s")
+    >>> field = exponential_field([beta**n, beta**s])
+    >>> write(field, definite_sum(field, field.read(s * beta**s), s, n))
+    (beta - beta**n*(beta + n*(1 - beta)))/(1 - beta)**2
     """
     local = localised(field, summand)
     terms = local.terms(summand.numerator), local.terms(summand.denominator)

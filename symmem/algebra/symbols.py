@@ -31,9 +31,9 @@ INDEX_NAME = re.compile(r"[qrs][0-9]+")
 """The indices of sums over steps inside one another; no parameter has such a name."""
 MOMENTUM_NAME = re.compile(r"m([1-9][0-9]*)")
 CONTRACTION_NAME = re.compile(r"D([1-9][0-9]*)L")
-JVP_NAME = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
 POTENTIAL_NAME = re.compile(r"(\w+)_potential")
 """The scalar whose gradient an opaque function is: ``gradK_potential(x)``."""
+_DERIVATIVE_NAME = re.compile(r"(\w+?)_jvp([2-9][0-9]*)?")
 
 
 class Kind(Enum):
@@ -47,3 +47,14 @@ class Kind(Enum):
 def momentum_symbol(position: int) -> Symbol:
     """The symbol of the momentum variable with the given position, counted from 1."""
     return Symbol(f"m{position}")
+
+
+def derivative_name(name: str, directions: int) -> str:
+    """``gradK, gradK_jvp, gradK_jvp2, ...``: a function of vectors, and its derivatives along so many directions."""
+    return name + ("" if directions == 0 else "_jvp" if directions == 1 else f"_jvp{directions}")
+
+
+def name_and_directions(name: str) -> tuple[str, int]:
+    """The way back: ``("gradK", 2)`` of ``gradK_jvp2``, ``("gradK", 0)`` of ``gradK``."""
+    match = _DERIVATIVE_NAME.fullmatch(name)
+    return (match.group(1), int(match.group(2) or 1)) if match else (name, 0)

@@ -23,7 +23,7 @@ from sympy import Expr, Function, Integer, Mul, Rational, S, sqrt
 from symmem.algebra.families import TOTAL
 from symmem.algebra.head import Head, Operands, Roughness, Scope
 from symmem.algebra.intervals import NONNEGATIVE
-from symmem.algebra.symbols import JVP_NAME, Kind
+from symmem.algebra.symbols import Kind, derivative_name, name_and_directions
 
 DOT, MEAN, NUCLEAR = Function("dot"), Function("mean"), Function("nuclear")
 MATMUL, TRANSPOSE, POLAR = Function("matmul"), Function("transpose"), Function("polar")
@@ -144,11 +144,9 @@ def is_of_tensors(expression: Expr) -> bool:
 
 def matrix_head(expression: Expr) -> Head | None:
     """The record of a matrix function or of a derivative of one; None for all else."""
-    match = JVP_NAME.fullmatch(expression.func.__name__)
-    name = match.group(1) if match else expression.func.__name__
+    name, directions = name_and_directions(expression.func.__name__)
     if name not in MATRIX_FUNCTIONS:
         return None
-    directions = int(match.group(2) or 1) if match else 0
     return derivative_head(name, directions, expression.args[1 + directions :])
 
 
@@ -158,13 +156,13 @@ def derivative_head(name: str, directions: int, labels: Operands) -> Head:
 
     The degree counts all operands: ``f_jvp(c x, c v) = c^degree f_jvp(x, v)`` where ``f(c x) = c^degree f(x)``.
     """
-    suffix = "" if directions == 0 else "_jvp" if directions == 1 else f"_jvp{directions}"
+    full = derivative_name(name, directions)
     degree: Rational | None = S.Zero
     if name == "inverse_root":
         degree = -1 / labels[0] if len(labels) == 1 else None
     return Head(
-        name + suffix,
-        Function(name + suffix),
+        full,
+        Function(full),
         Kind.TENSOR,
         Scope.TENSOR,
         linear_from=1,

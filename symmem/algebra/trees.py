@@ -56,7 +56,16 @@ class Shape:
 
 
 def trees(shape: Shape, largest: int) -> list[list[Tree]]:
-    """``trees(...)[n]``: all trees with n step nodes, n = 0, ..., largest, in a fixed order."""
+    """``trees(...)[n]``: all trees with n step nodes, n = 0, ..., largest, in a fixed order.
+
+    Of one memory of the gradient, under a linear Phi, they are the rooted trees, of which there are 1, 1, 2, 4, 9:
+
+    >>> linear = Shape(1, lambda labels: len(labels) < 2, lambda label, arity, labels: True)
+    >>> [len(row) for row in trees(linear, 5)]
+    [0, 1, 1, 2, 4, 9]
+    >>> [tree.symmetry for tree in trees(linear, 4)[4]]  # chain; fork above; chain beside a leaf; three leaves
+    [1, 2, 1, 6]
+    """
     by_size: list[list[Tree]] = [[], [Tree((), 1, 1)]]
     branches: list[list[Branch]] = [[]]
     seen: list[list[Branch]] = [[]]

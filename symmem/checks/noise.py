@@ -13,7 +13,7 @@ from symmem.algebra.results import Missing
 from symmem.checks.claims import Claim
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
-from symmem.derivation.mean_over_batches import noise_in_mean
+from symmem.derivation.noise.mean_over_batches import noise_in_mean
 from symmem.method.sampling import Sampling
 from symmem.verification.batches import Batches, NoisyOptimizer
 from symmem.verification.evaluation import evaluate

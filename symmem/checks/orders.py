@@ -16,8 +16,8 @@ from sympy import Expr, Integer, Rational
 
 from symmem.algebra.results import Missing
 from symmem.checks.claims import value_of
+from symmem.derivation.conditions.growth import growing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.growth import growing
 from symmem.verification import bruteforce
 from symmem.verification.error_orders import fit_order
 from symmem.verification.literal import Literal

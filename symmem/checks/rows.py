@@ -9,12 +9,12 @@ from symmem.checks.sweeps import Row, Values
 from symmem.checks.verify import verify
 from symmem.declaration.loading import load
 from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.conditions.small_steps import largest_step
 from symmem.derivation.derivation import Derivation, derive
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.loss.verdicts import ModifiedLoss
 from symmem.derivation.slow_rate import at_slow_rate, is_rated
-from symmem.derivation.small_steps import largest_step
-from symmem.derivation.verdicts import ModifiedLoss
 from symmem.documents.columns import Style
 from symmem.documents.text_writer import TextWriter
 from symmem.errors import BudgetError, SymmemError

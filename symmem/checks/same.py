@@ -1,7 +1,7 @@
 """Are two optimizers the same?  Identical, identical up to lr or parameters, the same after many steps, or different.
 
 "Identical" is a claim on the optimizer: the same update for every history and every loss, by a symbolic zero of the two
-updates as functions of sums over the past (:mod:`symmem.checks.atoms`), confirmed by runs.  "Different" is a claim with
+updates as functions of sums over the past (:mod:`.past_sums`), confirmed by runs.  "Different" is a claim with
 a witness: a run in which they part, or limits that differ in numbers.  What is neither proved nor refuted is called so.
 """
 
@@ -17,9 +17,9 @@ from sympy import Expr, S, Symbol
 from symmem.algebra.intervals import POSITIVE, Interval
 from symmem.algebra.ranges import bounds
 from symmem.algebra.signs import is_positive
-from symmem.checks.atoms import Memories, update_of
 from symmem.checks.difference import Difference, difference
 from symmem.checks.maps import ParameterMap, candidates
+from symmem.checks.past_sums import PastSums, update_of
 from symmem.checks.runs import Trial, first_parting
 from symmem.checks.settled import settled
 from symmem.checks.solved_maps import solved_maps
@@ -46,7 +46,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Sameness:
     """The verdict on two optimizers, with what it takes to make them equal, or how they differ.
 
     ``first`` with lr is ``second`` with ``scale * lr`` and the parameters of ``values``.
@@ -63,7 +63,7 @@ class Comparison:
     difference: Difference | None = None
 
 
-def same(first: Optimizer, second: Optimizer) -> Comparison:
+def same(first: Optimizer, second: Optimizer) -> Sameness:
     """The verdict: the simplest way in which the two are equal, or their difference."""
     apart = first_parting(first, second)
     for maps in (_promising, solved_maps):
@@ -73,16 +73,16 @@ def same(first: Optimizer, second: Optimizer) -> Comparison:
                 return found
     told = difference(first, second, apart)
     if apart is None and told.is_proof:
-        return Comparison(first, second, Verdict.DIFFERENT, difference=told)
+        return Sameness(first, second, Verdict.DIFFERENT, difference=told)
     if apart is None:
-        return Comparison(first, second, Verdict.UNDECIDED, difference=told)
+        return Sameness(first, second, Verdict.UNDECIDED, difference=told)
     late = (settled(first), settled(second))
     if late[0] is not None and late[1] is not None and proved_scale(late[0], late[1], {}) == 1:
-        return Comparison(first, second, Verdict.SETTLED, difference=told)
-    return Comparison(first, second, Verdict.DIFFERENT, difference=told)
+        return Sameness(first, second, Verdict.SETTLED, difference=told)
+    return Sameness(first, second, Verdict.DIFFERENT, difference=told)
 
 
-def _equal(left: Optimizer, right: Optimizer, swapped: bool, maps: Maps) -> Comparison | None:
+def _equal(left: Optimizer, right: Optimizer, swapped: bool, maps: Maps) -> Sameness | None:
     """The first map of right's parameters under which it is left, up to a constant factor of lr."""
     for values in islice(maps(left, right), MOST_PROVED):
         scale = proved_scale(left, right, values, maps is solved_maps)
@@ -91,7 +91,7 @@ def _equal(left: Optimizer, right: Optimizer, swapped: bool, maps: Maps) -> Comp
         told = {name: _shortest(value, left) for name, value in values.items() if name in _used(right)}
         pairs = tuple((name, value) for name, value in told.items() if name != value)
         where = _conditions(left, right, scale, told)
-        return Comparison(left, right, _verdict(scale, bool(pairs)), scale, pairs, where, swapped)
+        return Sameness(left, right, _verdict(scale, bool(pairs)), scale, pairs, where, swapped)
     return None
 
 
@@ -137,7 +137,7 @@ def proved_scale(
     """
     ranges: dict[Expr, Interval] = {Symbol(each.name): each.range for each in left.parameters}
     normal = Normal(dict(ranges))
-    memories = Memories(normal)
+    memories = PastSums(normal)
     ours = update_of(left, memories, {})
     theirs = update_of(right, memories, values)
     if normal.is_zero(ours - theirs):

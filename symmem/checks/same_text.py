@@ -1,4 +1,4 @@
-"""A Comparison of two optimizers as text: the claim in one sentence, then what it rests on."""
+"""The Sameness of two optimizers as text: the claim in one sentence, then what it rests on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sympy import Expr, Symbol
 from symmem.algebra.intervals import POSITIVE, Interval
 from symmem.algebra.results import Missing
 from symmem.checks.difference import RATE, STEPS, Part, Size, different_defaults
-from symmem.checks.same import Comparison, Verdict
+from symmem.checks.same import Sameness, Verdict
 from symmem.checks.verify import needs_squares
 from symmem.checks.verify_text import SQUARE
 from symmem.documents.columns import Style, wrapped
@@ -21,7 +21,7 @@ ZERO = 1e-20
 """Thirty digits are computed: a smaller number is rounding."""
 
 
-def same_text(found: Comparison, style: Style) -> str:
+def same_text(found: Sameness, style: Style) -> str:
     """The verdict and its reason."""
     writer = TextWriter(_spelling(found), style)
     lines = wrapped(_claim(found), style.width, "", "  ")
@@ -34,13 +34,13 @@ def same_text(found: Comparison, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _spelling(found: Comparison) -> Spelling:
+def _spelling(found: Sameness) -> Spelling:
     """The symbols of both; of a name that both have, the first one's."""
     ours, theirs = Spelling.of(found.first), Spelling.of(found.second)
     return Spelling({**theirs.names, **ours.names}, {**theirs.functions, **ours.functions})
 
 
-def _claim(found: Comparison) -> str:
+def _claim(found: Sameness) -> str:
     first, second = found.first.name, found.second.name
     if found.verdict is Verdict.IDENTICAL:
         return f"{first} and {second} are identical."
@@ -78,7 +78,7 @@ def _plain(value: Expr) -> str:
     return str(value)
 
 
-def _difference(found: Comparison, writer: TextWriter) -> list[str]:
+def _difference(found: Sameness, writer: TextWriter) -> list[str]:
     told = found.difference
     assert told is not None
     width = writer.style.width
@@ -99,7 +99,7 @@ def _difference(found: Comparison, writer: TextWriter) -> list[str]:
     return lines
 
 
-def _parts(when: str, parts: tuple[Part, Part], found: Comparison, writer: TextWriter) -> list[str]:
+def _parts(when: str, parts: tuple[Part, Part], found: Sameness, writer: TextWriter) -> list[str]:
     """The formulas with their sizes; then, where the defaults differ, the sizes with each at its own."""
     first, second, width = found.first, found.second, writer.style.width
     rated = first.schedule is not None or second.schedule is not None

@@ -1,7 +1,7 @@
 """Maps from the parameters of one optimizer to those of another that are solved for, not guessed.
 
 The parameters q of the second optimizer and the factor c of lr are unknowns.  A decay of the second is one of the
-first, or 0; then both updates are functions of the same sums over the past X (:mod:`symmem.checks.atoms`), and
+first, or 0; then both updates are functions of the same sums over the past X (:mod:`symmem.checks.past_sums`), and
 
     update_1(X) - c update_2(X; q) = 0    for all X
 
@@ -21,10 +21,10 @@ from sympy import Dummy, Expr, Pow, S, Symbol, default_sort_key, nan, zoo
 
 from symmem.algebra.atoms import STEP
 from symmem.algebra.intervals import Interval
-from symmem.checks.atoms import Memories, update_of
 from symmem.checks.elimination import Solution, solutions
 from symmem.checks.maps import ParameterMap, may_be
 from symmem.checks.matching import Matching, coefficients
+from symmem.checks.past_sums import PastSums, update_of
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
 
@@ -105,7 +105,7 @@ def _maps(question: Question, assigned: Solution, guesses: bool = True) -> Itera
     ``sqrt(nu*X + (1 - nu)*grad**2)`` is no root of the first optimizer, and with nu = 1 it is.
     """
     normal = Normal(question.ranges)
-    memories = Memories(normal)
+    memories = PastSums(normal)
     place = {name: assigned.get(unknown, unknown) for name, unknown in question.unknowns.items()}
     ours = normal.read(update_of(question.first, memories, {}))
     known = frozenset(normal.generators.values())

@@ -11,11 +11,11 @@ from symmem.algebra.intervals import DECAYS, REALS, Interval
 from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.algebra.signs import is_nonzero
+from symmem.derivation.conditions.growth import growth
+from symmem.derivation.conditions.real_values import real_where
+from symmem.derivation.conditions.small_steps import small_steps
+from symmem.derivation.conditions.smoothness import smoothness, times
 from symmem.derivation.gains import gains, unsettled
-from symmem.derivation.growth import growth
-from symmem.derivation.real_values import real_where
-from symmem.derivation.small_steps import small_steps
-from symmem.derivation.smoothness import smoothness, times
 from symmem.method.method import Method
 
 __all__ = ["Assumption", "assumptions"]
@@ -141,7 +141,7 @@ def _bounded_iterates(method: Method) -> Iterator[Assumption]:
 def _bounded_gains(method: Method) -> Iterator[Assumption]:
     """The theorem asks for updates that stay bounded (mathematics.md section 2); a gain with a limit does.
 
-    Of one that is known to grow it is not assumed: see :mod:`.growth`.
+    Of one that is known to grow it is not assumed: see :mod:`.conditions.growth`.
     """
     yield from _bounded_rate(method)
     if unsettled(method) is None:

@@ -18,11 +18,11 @@ from sympy import Expr
 
 from symmem.algebra.atoms import LR
 from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown, Whose
+from symmem.derivation.conditions.growth import growing, not_bounded
+from symmem.derivation.conditions.singular import singular_limit
+from symmem.derivation.conditions.smoothness import smoothness
 from symmem.derivation.gains import is_steady_step, unsettled
-from symmem.derivation.growth import growing, not_bounded
 from symmem.derivation.scheduled import no_settled_rate, stopped
-from symmem.derivation.singular import singular_limit
-from symmem.derivation.smoothness import smoothness
 from symmem.method.method import Method
 
 MOST_SHIFTS = 2

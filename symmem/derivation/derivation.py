@@ -12,21 +12,21 @@ from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.finite_sums import written_out
 from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown, Whose
 from symmem.derivation.assumptions import assumptions
-from symmem.derivation.at_step import coefficients_at_step
 from symmem.derivation.conclusions import conclusions, unknown
-from symmem.derivation.correction import finite_correction
-from symmem.derivation.expansion import expansion
+from symmem.derivation.conditions.singular import guarded, singular_limit, singular_step
 from symmem.derivation.gains import frozen_update, gains, settled_rate
-from symmem.derivation.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss, gradient_map_loss
+from symmem.derivation.loss.modified_loss import Verdict, finite_loss, modified_flow_loss, modified_loss
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.marked_sums import MarkedSums, marked_sums
-from symmem.derivation.modified_loss import Verdict, finite_loss, modified_flow_loss, modified_loss
+from symmem.derivation.orders.at_step import coefficients_at_step
+from symmem.derivation.orders.expansion import expansion
+from symmem.derivation.orders.second_order import second_coefficient, second_shift
+from symmem.derivation.past.correction import finite_correction
+from symmem.derivation.past.straight import straight_limit, straight_update, without_line
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit, stopped
-from symmem.derivation.second_order import second_coefficient, second_shift
-from symmem.derivation.singular import guarded, singular_limit, singular_step
 from symmem.derivation.start import shift, unsummable
-from symmem.derivation.straight import straight_limit, straight_update, without_line
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
 from symmem.method.method import Declared, Method

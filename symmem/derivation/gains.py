@@ -72,7 +72,7 @@ def is_steady_step(method: Method) -> bool:
 
 
 def at_frozen_point(expression: Expr, method: Method, values: Gains) -> Expr:
-    """An expression in m_1, ..., m_L with ``m_l = gamma_l g_l`` put in; see :mod:`.singular` for its poles."""
+    """An expression in m_1, ..., m_L with ``m_l = gamma_l g_l`` put in; its poles: :mod:`.conditions.singular`."""
     return collect(substituted(expression, frozen_point(method, values)), method.numbers)
 
 

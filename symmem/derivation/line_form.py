@@ -3,7 +3,8 @@
     theta_j(n-k) = theta_j + k lr_j F_j on every group j,      grad_i(n-k) = grad_i + k (D2L[lr F])_i
 
 with the rates of the last step.  Where they were others before, or a group joined later, this line is the definition
-(mathematics.md section 10); the first-order form by groups needs one decay for each memory (:mod:`.parameter_groups`).
+(mathematics.md section 10); the first-order form by groups needs one decay for each memory
+(:mod:`.groups.parameter_groups`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from functools import lru_cache
 from sympy import Expr
 
 from symmem.algebra.results import Missing
-from symmem.derivation.cascade_line import PATH, changing_steps, limit_line_update, line_update
+from symmem.derivation.conditions.singular import singular_limit
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.singular import singular_limit
+from symmem.derivation.past.cascade_line import PATH, changing_steps, limit_line_update, line_update
 from symmem.records import record
 
 

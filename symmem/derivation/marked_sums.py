@@ -13,13 +13,13 @@ from symmem.algebra.atoms import LR, PAST, STEP, split_scalar, terms_of
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import distribute
 from symmem.algebra.scalars import Scalars
-from symmem.derivation.cascade import along_paths, reads_constants, shapes_of_paths
-from symmem.derivation.cascade_line import cascade_line
-from symmem.derivation.correction import contributions, finite_correction
 from symmem.derivation.gains import at_frozen_point, frozen_update, gains, is_steady
-from symmem.derivation.history import EARLIER, past_terms, sum_over_past
 from symmem.derivation.nested_sums import NestedSums, depth_of_paths, nested_sums
-from symmem.derivation.second_order import PastSteps, second_coefficient, second_coefficient_of
+from symmem.derivation.orders.second_order import PastSteps, second_coefficient, second_coefficient_of
+from symmem.derivation.past.cascade import along_paths, reads_constants, shapes_of_paths
+from symmem.derivation.past.cascade_line import cascade_line
+from symmem.derivation.past.correction import contributions, finite_correction
+from symmem.derivation.past.history import EARLIER, past_terms, sum_over_past
 from symmem.method.kernel import Kernel
 from symmem.method.merging import merged
 from symmem.method.method import Method

@@ -42,7 +42,7 @@ Path = tuple[Expr, ...]
 """The decays of memories inside one another, whose order does not matter; none where there is no memory."""
 
 
-class Kind(Enum):
+class SumKind(Enum):
     """Which of the sums."""
 
     ALONE = "alone"
@@ -55,7 +55,7 @@ class Kind(Enum):
 class Nested:
     """A sum by its paths l, m and, but for ALONE, p; the gain of a path without memory is 1."""
 
-    kind: Kind
+    kind: SumKind
     paths: tuple[Path, ...]
 
 
@@ -90,7 +90,7 @@ class _Marks:
     tails: Row
     inside: Row
     gains: Row
-    last: Mapping[Kind, Row]
+    last: Mapping[SumKind, Row]
 
     @property
     def all(self) -> Row:
@@ -102,7 +102,7 @@ class _Marks:
         tails = [pair for pair in zip(self.tails, paths, strict=True) if pair[1]]
         inside = [pair for pair in zip(self.inside, paths, strict=True) if pair[1]]
         gains = list(zip(self.gains, paths, strict=True))
-        middle = {Kind.FIRST: [inside], Kind.SAME: [gains], Kind.LATER: [gains], Kind.ALONE: []}
+        middle = {SumKind.FIRST: [inside], SumKind.SAME: [gains], SumKind.LATER: [gains], SumKind.ALONE: []}
         found = {}
         for kind, row in self.last.items():
             for chosen in product(tails, *middle[kind], zip(row, paths, strict=True)):
@@ -139,20 +139,20 @@ class _Formal:
     def first(self, marks: _Marks) -> Expr:
         """``F_1^(n)``."""
         parts: list[Expr] = []
-        for channel, step in product(self.method.channels, self.update(marks.last[Kind.ALONE])):
+        for channel, step in product(self.method.channels, self.update(marks.last[SumKind.ALONE])):
             seen = self.of_channel(channel, marks.tails, has_memory=True)
             parts += self.through_phi(channel, seen * derivative(channel.g, along(step)))
         return self._grouped(parts)
 
     def second(self, marks: _Marks) -> Expr:
         """``F_2^(n)``."""
-        pairs = list(zip(marks.last[Kind.SAME], marks.last[Kind.LATER], strict=True))
+        pairs = list(zip(marks.last[SumKind.SAME], marks.last[SumKind.LATER], strict=True))
         own = self.update(marks.gains)
         drift: list[Expr] = []
         parts: list[Expr] = []
         for step, rest in product(own, self.update(same + later for same, later in pairs)):
             drift += self.spread(derivative(step, along(rest)))
-        for channel, step in product(self.method.channels, self.update(marks.last[Kind.FIRST])):
+        for channel, step in product(self.method.channels, self.update(marks.last[SumKind.FIRST])):
             seen = self.of_channel(channel, marks.inside, has_memory=True)
             drift += self.through_phi(channel, seen * derivative(channel.g, along(step)))
         twice = self.update(same + 2 * later for same, later in pairs)
@@ -181,7 +181,7 @@ def nested_sums(method: Method, order: int) -> NestedSums | None:
         return None
     if not {*method.numbers.field.bases}.issuperset(decay for _, part in parts for decay in part.path):
         return None
-    rows = {kind: tuple(Dummy("sum") for _ in parts) for kind in Kind}
+    rows = {kind: tuple(Dummy("sum") for _ in parts) for kind in SumKind}
     tails, inside, gains = (tuple(Dummy("sum") for _ in parts) for _ in range(3))
     marks = _Marks(tails, inside, gains, rows)
     field = method.numbers.field

@@ -17,7 +17,7 @@ from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
 from symmem.algebra.results import Missing, Sentence, Whose
 from symmem.derivation.gains import unsettled
-from symmem.derivation.integrability import gradient_gain
+from symmem.derivation.loss.integrability import gradient_gain
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.records import record

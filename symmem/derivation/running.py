@@ -16,10 +16,10 @@ from symmem.algebra.atoms import GRAD, STEP, THETA, momentum_symbol
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing, present
+from symmem.derivation.conditions.singular import singular_limit
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
-from symmem.derivation.singular import singular_limit
-from symmem.derivation.step_scalars import StepScalar, free_name
+from symmem.derivation.groups.step_scalars import StepScalar, free_name
 from symmem.method.kernel import Kernel
 from symmem.method.method import Channel, Method
 from symmem.records import record

@@ -20,10 +20,10 @@ from symmem.algebra.families import RATE
 from symmem.algebra.grouping import group
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Advice, Missing, Sentence, Whose
-from symmem.derivation.expansion import expansion
+from symmem.derivation.conditions.singular import singular_limit
 from symmem.derivation.gains import at_frozen_point, limit_gains
-from symmem.derivation.paths import WAY, paths
-from symmem.derivation.singular import singular_limit
+from symmem.derivation.orders.expansion import expansion
+from symmem.derivation.past.paths import WAY, paths
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.records import record

@@ -10,6 +10,7 @@ from functools import partial
 from sympy import Add, Expr, Integer, Max, Min, S, Sum, oo
 
 from symmem.algebra.atoms import PAST, STEP, split_scalar
+from symmem.algebra.finite import is_finite
 from symmem.algebra.late_form import late_form
 from symmem.algebra.limits import known_limit, scalar_limit
 from symmem.algebra.passes import collect
@@ -27,8 +28,7 @@ from symmem.derivation.gains import (
     settled_rate,
     unsettled,
 )
-from symmem.derivation.history import past_terms
-from symmem.derivation.singular import is_finite
+from symmem.derivation.past.history import past_terms
 from symmem.method.method import Method
 
 _ONLY = ", and a start-up shift is given only where it does"

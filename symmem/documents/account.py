@@ -13,20 +13,20 @@ from typing import Literal, TypeVar
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.correction import finite_correction
+from symmem.derivation.conditions.every_history import every_history
 from symmem.derivation.derivation import Derivation, MemorylessIteration
-from symmem.derivation.every_history import every_history
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
-from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, noise_paths, noise_steps
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.regularisation_sign import Regularisation, regularisation
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
+from symmem.derivation.noise.noise_steps import NoisePaths, NoiseSteps, noise_paths, noise_steps
+from symmem.derivation.noise.stochastic import StochasticEquation, stochastic_equation
+from symmem.derivation.orders.second_order import second_coefficient
+from symmem.derivation.past.correction import finite_correction
+from symmem.derivation.past.steps import steps
+from symmem.derivation.past.straight import bound_sentence, is_expansion, keeps_bounds
 from symmem.derivation.quadratic import Quadratic
-from symmem.derivation.regularisation_sign import Regularisation, regularisation
 from symmem.derivation.scheduled import stopped
-from symmem.derivation.second_order import second_coefficient
-from symmem.derivation.steps import steps
-from symmem.derivation.stochastic import StochasticEquation, stochastic_equation
-from symmem.derivation.straight import bound_sentence, is_expansion, keeps_bounds
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.parts import (
     SETTLED,
     Iteration,

@@ -10,12 +10,12 @@ from sympy import Expr
 
 from symmem import __version__
 from symmem.algebra.results import Missing
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.mean_over_batches import MeanOverBatches
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.loss.witness import Witness
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches
+from symmem.derivation.noise.stochastic import StochasticEquation
 from symmem.derivation.quadratic import Quadratic
-from symmem.derivation.stochastic import StochasticEquation
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.derivation.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.parts import (

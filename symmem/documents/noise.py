@@ -9,10 +9,10 @@ from symmem.algebra.atoms import total
 from symmem.algebra.noise_heads import NOISY_HESSIAN, VARIANCE_ALONG, VARIANCE_GRADIENT
 from symmem.algebra.results import Missing
 from symmem.algebra.symbols import BATCHES, VARIANCE
-from symmem.derivation.epoch import Epoch
-from symmem.derivation.long_memory import LongMemory
-from symmem.derivation.mean_over_batches import MeanOverBatches
-from symmem.derivation.stochastic import StochasticEquation
+from symmem.derivation.noise.epoch import Epoch
+from symmem.derivation.noise.long_memory import LongMemory
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches
+from symmem.derivation.noise.stochastic import StochasticEquation
 from symmem.documents.account import Account
 from symmem.documents.parts import ModifiedEquation
 from symmem.documents.prose import Prose, bracketed_step, missing_prose

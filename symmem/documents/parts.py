@@ -7,10 +7,10 @@ from enum import Enum, auto
 from sympy import Expr
 
 from symmem.algebra.results import Missing, Sentence
-from symmem.derivation.every_history import EveryHistory
+from symmem.derivation.conditions.every_history import EveryHistory
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.past.steps import Steps
 from symmem.derivation.scheduled import SlowLimit
-from symmem.derivation.steps import Steps
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
 from symmem.records import record
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from symmem.algebra.atoms import GRAD
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Part, Sentence, Unknown
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.verdicts import ModifiedLoss
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.verdicts import ModifiedLoss
 from symmem.notation.decimals import shown
 from symmem.notation.formula import Formula, Gradient
 from symmem.notation.statement import (

@@ -10,8 +10,8 @@ from sympy import Expr, Rational, Symbol, latex
 from symmem.algebra.results import Missing, Sentence, present
 from symmem.declaration.exact import exact_number
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.batch_scaling import BatchScaling, ScalingRule, batch_scaling, exponents
 from symmem.derivation.derivation import derive
+from symmem.derivation.noise.batch_scaling import BatchScaling, ScalingRule, batch_scaling, exponents
 from symmem.documents.columns import Style, table, wrapped
 from symmem.errors import DeclarationError, quote
 from symmem.notation.decimals import decimal

@@ -1,6 +1,6 @@
 """The rules for a larger batch as LaTeX, with their proof: ``symmem scaling NAME --batch K --format latex``.
 
-The exponents are those of :mod:`symmem.derivation.batch_scaling`, the words of the template ``scaling.tex.jinja``.
+The exponents are those of :mod:`symmem.derivation.noise.batch_scaling`, the words stand in ``scaling.tex.jinja``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from sympy import Expr, Rational, Symbol, latex
 from symmem import __version__
 from symmem.algebra.atoms import THETA
 from symmem.algebra.results import Missing
-from symmem.derivation.batch_scaling import HALF, ScalingRule
+from symmem.derivation.noise.batch_scaling import HALF, ScalingRule
 from symmem.documents.latex_spelling import LatexSpelling
 from symmem.documents.paper.escaping import escape
 from symmem.documents.scaling import PLAIN, WITH_MEMORY, Scaling, changes

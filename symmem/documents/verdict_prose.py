@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import ceil, floor, log10
 
 from symmem.algebra.atoms import LR, is_scalar
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.derivation.witness import Witness
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.loss.witness import Witness
 from symmem.documents.prose import Prose
 from symmem.notation.decimals import number_formula
 from symmem.notation.formula import Atom, Decimal, Formula, Number, negated

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from symmem.algebra.atoms import LR
 from symmem.algebra.scalar_forms import is_same
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.modified_loss import Verdict
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.modified_loss import Verdict
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.prose import Prose, loss_step, map_step, vectors_of_rate
 from symmem.documents.scheduled import settled_front

@@ -31,7 +31,16 @@ from symmem.method.method import Channel, Method
 
 @lru_cache(maxsize=256)
 def merged(method: Method) -> Method:
-    """The method with as few channels as Phi tells apart."""
+    """The method with as few channels as Phi tells apart.
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> nesterov = method_of(load("nesterov"))
+    >>> nesterov.phi, merged(nesterov).phi
+    (m1 + m2, m1)
+    >>> [part.decay for part in merged(nesterov).channels[0].kernel.summands if part.has_memory]
+    [beta]
+    """
     one = flattened(method)
     together = _together(without_doubles(one) if one.is_cascade else one)
     # A double that Phi sees in a sum goes into the sum, with the rest of it; what is left may make new sums.

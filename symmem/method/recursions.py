@@ -4,7 +4,14 @@
 
 No state of a memory feeds back through another, so that 1 - A x A' is triangular in the right order and is solved state
 by state, in the field of the entries; entries that are 0 cost nothing.  Two geometric memories have one state, and the
-sum is ``1/(1 - a a')``.
+sum is ``1/(1 - a a')``:
+
+>>> from sympy import S, symbols
+>>> a, b = symbols("a b")
+>>> one, other = (Realisation(((decay,),), (S.One,), (S.One,), (S.Zero,)) for decay in (a, b))
+>>> both = Recursions(one, other)
+>>> both.read(both.summed(joined(both.fed(0), both.fed(1)), (True, True)))
+1/(-a*b + 1)
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ from symmem.algebra.atoms import (
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.algebra.where import where
-from symmem.derivation.step_scalars import MANY_STEPS
-from symmem.program.decay_functions import Complete, bare
+from symmem.derivation.groups.step_scalars import MANY_STEPS
+from symmem.program.digits.decay_functions import Complete, bare
 from symmem.program.entrywise import entrywise, only_read
 from symmem.program.shapes import THETA_SHAPE, Shape, shape_of_value
 from symmem.program.statements import (

@@ -11,10 +11,10 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.marked_sums import marked_frozen
 from symmem.errors import DerivationError
 from symmem.method.plain_decays import PlainDecays, plain_decays
-from symmem.program.coefficients import cleared
-from symmem.program.kept_sums import subtracts
-from symmem.program.nested_sums import computed
-from symmem.program.stable_sums import loses_digits, stabilised
+from symmem.program.digits.coefficients import cleared
+from symmem.program.digits.kept_sums import subtracts
+from symmem.program.digits.nested_sums import computed
+from symmem.program.digits.stable_sums import loses_digits, stabilised
 
 Pair = tuple[Expr | Missing, Expr | Missing]
 

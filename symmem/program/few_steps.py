@@ -23,7 +23,7 @@ from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.results import Missing
-from symmem.program.decay_functions import Shortfall, Whole
+from symmem.program.digits.decay_functions import Shortfall, Whole
 from symmem.program.program import Program, Routine, Variants
 from symmem.program.statements import Apply, Assign, Loop, Reach
 

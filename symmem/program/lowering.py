@@ -14,7 +14,7 @@ from sympy import Expr, S, Symbol
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.modified_loss import ModifiedLoss
+from symmem.derivation.loss.modified_loss import ModifiedLoss
 from symmem.program.blocks import Block, Names
 from symmem.program.expansion import expansion_loses_digits, formulas
 from symmem.program.few_steps import at_few_steps

@@ -11,11 +11,11 @@ from sympy import Expr
 
 from symmem.algebra.scalars import Scalars
 from symmem.method.kernel import Kernel
-from symmem.program.stable_sums import stabilised
+from symmem.program.digits.stable_sums import stabilised
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryRecursion:
     """The entries depend on n and on the parameters; ``links`` are (row, column, value)."""
 
     links: tuple[tuple[int, int, Expr], ...]
@@ -29,7 +29,7 @@ class Memory:
         return (*(value for _, _, value in self.links), *self.fed, *self.read, *self.first)
 
 
-def memory_of(kernel: Kernel, numbers: Scalars) -> Memory:
+def memory_of(kernel: Kernel, numbers: Scalars) -> MemoryRecursion:
     """The recursion of a kernel; ``1 - beta^k`` without its cancellation."""
     found = kernel.realisation()
 
@@ -42,4 +42,4 @@ def memory_of(kernel: Kernel, numbers: Scalars) -> Memory:
         for column, value in enumerate(values)
         if value != 0
     )
-    return Memory(links, stable(found.B), stable(found.C), stable(found.first))
+    return MemoryRecursion(links, stable(found.B), stable(found.C), stable(found.first))

@@ -16,18 +16,18 @@ from symmem.algebra.results import Advice, Missing
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.symbols import VARIANCE
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.epoch import Paths, order_paths
-from symmem.derivation.mean_over_batches import MeanOverBatches, noise_in_mean, with_batches
-from symmem.derivation.minibatch import variance_gradient
+from symmem.derivation.noise.epoch import Paths, order_paths
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches, noise_in_mean, with_batches
+from symmem.derivation.noise.minibatch import variance_gradient
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
 from symmem.method.sampling import Sampling
-from symmem.program.coefficients import cleared
+from symmem.program.digits.coefficients import cleared
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.expansion import advised
 from symmem.program.lowering import vector_routine
 from symmem.program.memories import memory_of
 from symmem.program.program import Program, Routine, Variants
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Internal
 
 RHO = Internal("rho")

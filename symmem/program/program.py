@@ -18,8 +18,8 @@ from sympy.logic.boolalg import Boolean
 from symmem.algebra.results import Missing
 from symmem.declaration.optimizer import Optimizer
 from symmem.method.plain_decays import is_rounded
-from symmem.program.decay_functions import Complete, Shortfall, Whole
-from symmem.program.memories import Memory
+from symmem.program.digits.decay_functions import Complete, Shortfall, Whole
+from symmem.program.memories import MemoryRecursion
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import (
     Apply,
@@ -218,7 +218,7 @@ class Program:
     rate: object = None
     loses_digits: bool = False
     """Whether numbers at step n are closed forms that subtract, where no sum of one sign was found."""
-    memories: tuple[Memory, ...] = ()
+    memories: tuple[MemoryRecursion, ...] = ()
     """By which noise reaches the updates of an epoch, for the variance over the order of its batches."""
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from sympy import Expr, Function, Pow, S, Symbol
 
-from symmem.program.decay_functions import bare
+from symmem.program.digits.decay_functions import bare
 from symmem.program.statements import Assignment, Internal
 
 

@@ -22,10 +22,10 @@ from symmem.derivation.gains import gains
 from symmem.method.method import Channel, Method
 from symmem.method.reading import running_method
 from symmem.program.blocks import Block, Names
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import step_of
 from symmem.program.needed import needed
 from symmem.program.program import Routine
-from symmem.program.stable_sums import stabilised
 
 
 @dataclass(frozen=True)

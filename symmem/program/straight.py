@@ -11,13 +11,13 @@ from symmem.algebra.passes import distribute
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.marked_sums import closes, marked_line, marked_past
-from symmem.derivation.straight import inverted, is_expansion, straight_update
+from symmem.derivation.past.straight import inverted, is_expansion, straight_update
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 from symmem.method.plain_decays import plain_decays
-from symmem.program.coefficients import cleared
+from symmem.program.digits.coefficients import cleared
+from symmem.program.digits.stable_sums import loses_digits, stabilised
 from symmem.program.expansion import expansion_loses_digits, formulas
-from symmem.program.stable_sums import loses_digits, stabilised
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 from sympy.printing.printer import Printer
 
-from symmem.program.decay_functions import Complete
+from symmem.program.digits.decay_functions import Complete
 from symmem.program.statements import Assignment, Internal
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)

@@ -11,7 +11,7 @@ import torch
 
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import derive
-from symmem.derivation.parameter_groups import without_group_form
+from symmem.derivation.groups.parameter_groups import without_group_form
 from symmem.errors import DerivationError, SymmemError
 from symmem.training.loading import declared, formulas_of
 from symmem.training.noise import noise_functions

@@ -26,7 +26,7 @@ RATE = Rational(1, 250)
 
 
 @dataclass(frozen=True)
-class Parting:
+class FirstDifference:
     """The first entry that differs: after how many steps, in which matrix and where in it, and the two values."""
 
     step: int
@@ -43,7 +43,7 @@ class Agreement:
     gap: float
     tolerance: float
     steps: int
-    parting: Parting | None
+    parting: FirstDifference | None
 
     @property
     def holds(self) -> bool:
@@ -84,7 +84,7 @@ def agreement(
         if parting is None and largest > tolerance:
             position = next(i for i, gap in enumerate(gaps) if gap > tolerance)
             matrix, index = problem.place(position)
-            parting = Parting(step, matrix, index, float(left[position]), right[position])
+            parting = FirstDifference(step, matrix, index, float(left[position]), right[position])
     return Agreement(worst, tolerance, steps, parting)
 
 

@@ -20,7 +20,7 @@ from truth import load
 
 from symmem.algebra.free_trees import differential, free, rooted, scalar, size
 from symmem.algebra.trees import Shape, Tree, trees
-from symmem.derivation.expansion import expansion
+from symmem.derivation.orders.expansion import expansion
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import coupled_loss, probe_point

@@ -11,7 +11,7 @@ from sympy import Rational
 import symmem
 from symmem.checks import noise
 from symmem.checks.verify import verify
-from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches, mean_over_batches, noise_in_mean
 from symmem.method.sampling import Sampling
 from symmem.verification.losses import probe_point
 

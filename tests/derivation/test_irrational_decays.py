@@ -8,7 +8,7 @@ import pytest
 from sympy import Expr, Integer, Rational, sqrt
 
 from symmem import derive, load
-from symmem.derivation.mean_over_batches import mean_over_batches
+from symmem.derivation.noise.mean_over_batches import mean_over_batches
 from symmem.errors import DerivationError
 from symmem.method.sampling import Sampling
 

@@ -13,10 +13,12 @@ import pytest
 
 import symmem
 from symmem.algebra.trees import Tree
-from symmem.derivation import derivation, group_regulariser, modified_loss
-from symmem.derivation.differentials import Differentials
-from symmem.derivation.expansion import Expansion, Numbers, expansion
-from symmem.derivation.recursion import Coefficients
+from symmem.derivation import derivation
+from symmem.derivation.groups import group_regulariser
+from symmem.derivation.loss import modified_loss
+from symmem.derivation.orders.differentials import Differentials
+from symmem.derivation.orders.expansion import Expansion, Numbers, expansion
+from symmem.derivation.orders.recursion import Coefficients
 from symmem.method.method import Method
 
 NAMES = ["adam", "adamw", "heavyball", "nesterov", "rmsprop", "lion", "signum"]

@@ -17,8 +17,8 @@ from symmem.algebra.reals import substituted
 from symmem.algebra.results import Missing
 from symmem.algebra.symbols import CHANGE
 from symmem.derivation import derivation as theory
-from symmem.derivation.expansion import Expansion, expansion
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.orders.expansion import Expansion, expansion
 from symmem.documents import json_form, notebook
 from symmem.documents.account import Account, account_of
 from symmem.documents.columns import Style

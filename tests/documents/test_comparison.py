@@ -10,7 +10,7 @@ from sympy import Rational, Symbol
 from truth import FIRST, LOSS, THETA, load
 
 import symmem
-from symmem.derivation.regularisation_sign import regularisation
+from symmem.derivation.loss.regularisation_sign import regularisation
 from symmem.method.reading import method_of
 from symmem.verification.evaluation import evaluate
 

@@ -7,7 +7,7 @@ from sympy import Integer, Rational, Symbol
 
 import symmem
 from symmem.algebra.atoms import AGO, STEP
-from symmem.derivation.steps import steps
+from symmem.derivation.past.steps import steps
 from symmem.documents.paper.composed import composed, put_in, values
 from symmem.documents.paper.displays import Writer
 

@@ -17,9 +17,9 @@ from sympy import Rational, Symbol
 from truth import FIRST, LOSS, LR, THETA, load, shown_first
 
 import symmem
-from symmem.derivation.correction import finite_correction
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.second_order import second_coefficient
+from symmem.derivation.orders.second_order import second_coefficient
+from symmem.derivation.past.correction import finite_correction
 from symmem.documents.account import account_of
 from symmem.documents.paper.blocks import Numbering, height
 from symmem.documents.paper.displays import Writer

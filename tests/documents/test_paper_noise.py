@@ -10,8 +10,8 @@ from sympy import Integer, Rational, Symbol
 
 import symmem
 from symmem.algebra.noise_heads import VARIANCE_ALONG
-from symmem.derivation.mean_over_batches import mean_over_batches
-from symmem.derivation.noise_steps import noise_steps
+from symmem.derivation.noise.mean_over_batches import mean_over_batches
+from symmem.derivation.noise.noise_steps import noise_steps
 from symmem.documents.account import account_of
 from symmem.documents.json_form import PARTS as JSON_PARTS
 from symmem.documents.json_form import json_data

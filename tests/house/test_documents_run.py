@@ -198,19 +198,20 @@ def test_versions_agree() -> None:
 
 
 def test_the_map_has_the_arrows_of_the_test() -> None:
-    """The table of rooms in ARCHITECTURE.md is that of test_architecture.py."""
+    """The tables of rooms and folders in ARCHITECTURE.md are those of test_architecture.py."""
     tree = ast.parse(Path(__file__).with_name("test_architecture.py").read_text(encoding="utf-8"))
     values = {
         node.targets[0].id: node.value
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", ARCHITECTURE.text, re.MULTILINE)
-    shown = {room: set(re.findall(r"\w+", below)) for room, below in rows}
-    assert shown == {
-        room: below or set()
-        for room, below in ast.literal_eval(ast.unparse(values["BELOW"]).replace("set()", "None")).items()
-    }
+    for path, table in ((r"\w+", "BELOW"), (r"\w+/\w+", "FOLDERS")):
+        rows = re.findall(rf"^\| `({path})` \| .* \| (.*) \|$", ARCHITECTURE.text, re.MULTILINE)
+        shown = {room: set(re.findall(r"\w+", below)) for room, below in rows}
+        assert shown == {
+            room: below or set()
+            for room, below in ast.literal_eval(ast.unparse(values[table]).replace("set()", "None")).items()
+        }
 
 
 def test_formulas_survive_markdown(document: Document) -> None:

@@ -1,4 +1,4 @@
-"""The worked examples beside the mathematics are true: every one in the docstrings of these rooms is run."""
+"""The worked examples beside the mathematics are true: every one in a docstring of the package is run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "symmem"
 MODULES = sorted(
-    f"symmem.{room}.{path.stem}"
-    for room in ("algebra", "method", "derivation")
-    for path in (PACKAGE / room).glob("[!_]*.py")
-    if ">>> " in path.read_text()
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    for path in PACKAGE.rglob("[!_]*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
 )
 
 

@@ -7,7 +7,7 @@ from sympy import Abs, Function, Sum, Symbol, sqrt
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind
-from symmem.derivation.correction import finite_correction
+from symmem.derivation.past.correction import finite_correction
 from symmem.method.reading import method_of
 from symmem.notation.block_places import NUMBER, VECTOR, canonical, kind_of, uses
 from symmem.notation.blocks import blocked

@@ -6,8 +6,8 @@ import pytest
 from sympy import Rational, Symbol, symbols
 from truth import FIRST, load, values_of
 
-from symmem.derivation.correction import finite_correction
-from symmem.derivation.second_order import second_coefficient
+from symmem.derivation.orders.second_order import second_coefficient
+from symmem.derivation.past.correction import finite_correction
 from symmem.method.reading import method_of
 from symmem.notation.latex import piece
 from symmem.notation.latex_symbols import LatexSpeller

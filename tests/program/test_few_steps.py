@@ -12,7 +12,7 @@ from sympy import Expr, S, Symbol, lambdify
 import symmem
 from symmem import Momentum, Optimizer
 from symmem.algebra.ranges import Ranges
-from symmem.program.decay_functions import Shortfall, Whole
+from symmem.program.digits.decay_functions import Shortfall, Whole
 from symmem.program.few_steps import columns, reach
 from symmem.program.products import lower_products
 from symmem.program.statements import Apply, Assign, Loop

@@ -10,14 +10,14 @@ from sympy import Expr, Function, Integer, Rational, Symbol
 
 from symmem import Momentum, Optimizer
 from symmem.algebra.atoms import LR
-from symmem.derivation.correction import finite_correction
 from symmem.derivation.nested_sums import nested_sums
-from symmem.derivation.second_order import second_coefficient
+from symmem.derivation.orders.second_order import second_coefficient
+from symmem.derivation.past.correction import finite_correction
 from symmem.method.merging import merged
 from symmem.method.method import Method
 from symmem.method.reading import method_of
-from symmem.program.decay_functions import Complete, Whole
-from symmem.program.nested_sums import computed
+from symmem.program.digits.decay_functions import Complete, Whole
+from symmem.program.digits.nested_sums import computed
 
 BETA = {"default": 0.9, "range": "[0, 1)"}
 VALUES = {Symbol("b1"): Rational(1, 2), Symbol("b2"): Rational(1, 3), Symbol("b3"): Rational(1, 5)}

@@ -14,11 +14,11 @@ from symmem.algebra.exponential import ExponentialField, exponential_field
 from symmem.algebra.rational import quotient
 from symmem.algebra.where import where
 from symmem.method.reading import method_of
-from symmem.program.chains import ExponentialPolynomial, least, one_signed
-from symmem.program.decay_functions import Complete, Shortfall, Whole
-from symmem.program.magnitude import _DECAYS, STEPS, Magnitudes
-from symmem.program.shortfalls import without_cancellation
-from symmem.program.stable_sums import loses_digits, stabilised
+from symmem.program.digits.chains import ExponentialPolynomial, least, one_signed
+from symmem.program.digits.decay_functions import Complete, Shortfall, Whole
+from symmem.program.digits.magnitude import _DECAYS, STEPS, Magnitudes
+from symmem.program.digits.shortfalls import without_cancellation
+from symmem.program.digits.stable_sums import loses_digits, stabilised
 
 X, Y, MARK = symbols("x y mark")
 VALUES = {X: Rational(2, 3), Y: Rational(3, 5), MARK: Integer(1)}

@@ -29,7 +29,7 @@ from sympy import (
 )
 
 from symmem.algebra.results import Missing
-from symmem.program.decay_functions import Complete, Shortfall, Whole
+from symmem.program.digits.decay_functions import Complete, Shortfall, Whole
 from symmem.program.lowering import vector_routine
 from symmem.program.products import lower_products, product_symbol
 from symmem.program.statements import Apply, Assign, Internal, Loop, Statement

@@ -16,7 +16,7 @@ from sympy import Integer, Rational
 
 import symmem
 from symmem.checks.noise import three_batches
-from symmem.derivation.mean_over_batches import MeanOverBatches, mean_over_batches
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches, mean_over_batches
 from symmem.errors import SymmemError
 from symmem.method.reading import method_of
 from symmem.method.sampling import Sampling

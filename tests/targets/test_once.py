@@ -13,9 +13,9 @@ import pytest
 
 import symmem
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.expansion import expansion
-from symmem.derivation.modified_loss import modified_loss
-from symmem.derivation.recursion import Coefficients
+from symmem.derivation.loss.modified_loss import modified_loss
+from symmem.derivation.orders.expansion import expansion
+from symmem.derivation.orders.recursion import Coefficients
 from symmem.program.expansion import expansion_loses_digits, formulas
 from symmem.program.lowering import lower, lowered_vector, number_routine
 from symmem.program.products import lower_products

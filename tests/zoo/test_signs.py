@@ -16,8 +16,8 @@ from symmem.checks.rows import sign_row
 from symmem.checks.verify import as_theory_sees, dimension_of, layout_of, literal_of
 from symmem.declaration.optimizer import Optimizer
 from symmem.derivation.derivation import Derivation, derive
-from symmem.derivation.regularisation_sign import regularisation
-from symmem.derivation.verdicts import ModifiedLoss
+from symmem.derivation.loss.regularisation_sign import regularisation
+from symmem.derivation.loss.verdicts import ModifiedLoss
 from symmem.verification import bruteforce
 from symmem.verification.evaluation import evaluate
 from symmem.verification.losses import Loss, ridge_loss

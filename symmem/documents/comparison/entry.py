@@ -7,8 +7,8 @@ from sympy import Expr
 from symmem.algebra.families import RATE
 from symmem.algebra.results import Missing
 from symmem.algebra.scalar_forms import is_same
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
 from symmem.documents.account import Account
 from symmem.documents.parts import Limit, Part
 from symmem.documents.prose import Prose, missing_prose

@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import STEP, momentum_symbol
 from symmem.algebra.families import SLOT
-from symmem.derivation.steps import Steps
+from symmem.derivation.past.steps import Steps
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.histories import history_letter
 from symmem.documents.paper.macros import BLOCKS

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sympy import Expr, Min, Symbol
 
 from symmem.algebra.atoms import AGO, PAST, STEP
-from symmem.derivation.steps import Steps
+from symmem.derivation.past.steps import Steps
 from symmem.documents.paper.displays import Writer
 from symmem.method.composition import Composition
 from symmem.method.delay import Delay

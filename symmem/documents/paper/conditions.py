@@ -10,7 +10,7 @@ from symmem.algebra.atoms import AGO, momentum_symbol
 from symmem.algebra.intervals import Interval
 from symmem.algebra.ranges import bounds
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.every_history import EveryHistory
+from symmem.derivation.conditions.every_history import EveryHistory
 from symmem.documents.paper.displays import Writer
 from symmem.notation.formula import Number
 from symmem.notation.statement import Indexed, Letter

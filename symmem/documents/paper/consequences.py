@@ -11,8 +11,8 @@ from symmem.algebra.atoms import LR
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.algebra.symbols import CHANGE
-from symmem.derivation.verdicts import ModifiedLoss, Obstruction
-from symmem.derivation.witness import Witness
+from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
+from symmem.derivation.loss.witness import Witness
 from symmem.documents.account import Account
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.settled import Place, Settled

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.verdicts import ModifiedLoss
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.verdicts import ModifiedLoss
 from symmem.documents.account import Account
 
 _MEANINGS: Mapping[str, str] = {

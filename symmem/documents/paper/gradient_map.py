@@ -10,8 +10,8 @@ from sympy import Expr
 from symmem.algebra.atoms import LOSS, total
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
-from symmem.derivation.gradient_map_loss import PREVIOUS, GradientMapLoss
-from symmem.derivation.verdicts import Obstruction
+from symmem.derivation.loss.gradient_map_loss import PREVIOUS, GradientMapLoss
+from symmem.derivation.loss.verdicts import Obstruction
 from symmem.documents.paper.consequences import MEMORYLESS, NEXT, Values, witness
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.verdict_prose import map_obstruction_prose

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import AGO, PAST, STEP
-from symmem.derivation.steps import History, Steps
+from symmem.derivation.past.steps import History, Steps
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.scheduled import rate
 from symmem.notation.formula import Atom, BigSum, Formula, Number

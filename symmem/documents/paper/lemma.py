@@ -9,7 +9,7 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import LR
 from symmem.declaration.optimizer import Optimizer
-from symmem.derivation.steps import Steps
+from symmem.derivation.past.steps import Steps
 from symmem.documents.account import Account
 from symmem.documents.paper.blocks import MOST_LINES, Numbering, defining, height, in_blocks, marked, spelled
 from symmem.documents.paper.consequences import MEMORYLESS, Values, memoryless_step

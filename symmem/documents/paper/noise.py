@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from sympy import Expr
 
-from symmem.derivation.epoch import Epoch
-from symmem.derivation.linear_noise import PairCounts
-from symmem.derivation.long_memory import LongMemory
-from symmem.derivation.mean_over_batches import MeanOverBatches
-from symmem.derivation.noise_steps import NoisePaths, NoiseSteps, Numbered
+from symmem.derivation.noise.epoch import Epoch
+from symmem.derivation.noise.linear_noise import PairCounts
+from symmem.derivation.noise.long_memory import LongMemory
+from symmem.derivation.noise.mean_over_batches import MeanOverBatches
+from symmem.derivation.noise.noise_steps import NoisePaths, NoiseSteps, Numbered
 from symmem.documents.account import Account
 from symmem.documents.noise import (
     F_LONG,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Expr
 
 from symmem.algebra.atoms import AGO, LR, STEP
-from symmem.derivation.steps import History, Steps
+from symmem.derivation.past.steps import History, Steps
 from symmem.documents.paper.blocks import MOST_LINES
 from symmem.documents.paper.composed import Composed, composed, decay_of, naming_weights, put_in, told
 from symmem.documents.paper.consequences import Values

@@ -9,8 +9,8 @@ from sympy import Expr, Pow
 
 from symmem import __version__
 from symmem.algebra.results import Assumption
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.verdicts import ModifiedLoss
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.verdicts import ModifiedLoss
 from symmem.documents.account import Account
 from symmem.documents.paper import consequences
 from symmem.documents.paper.bibliography import MEMORY_PAPER, works_of

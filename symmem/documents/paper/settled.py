@@ -12,7 +12,7 @@ from enum import Enum
 
 from sympy import Expr
 
-from symmem.derivation.verdicts import Obstruction
+from symmem.derivation.loss.verdicts import Obstruction
 from symmem.documents.account import Account
 from symmem.documents.paper.blocks import MOST_LINES, Numbering, defining, height, in_blocks, spelled
 from symmem.documents.paper.displays import Row, Writer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Pow, Rational, S, Symbol
 
-from symmem.program.decay_functions import Complete
+from symmem.program.digits.decay_functions import Complete
 from symmem.targets.printing import Dialect, SourcePrinter, own_name
 
 FUNCTIONS = {

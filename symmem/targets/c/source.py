@@ -9,7 +9,7 @@ from sympy import Symbol, oo
 
 from symmem.algebra.results import Missing
 from symmem.declaration.records import Parameter
-from symmem.program.chains import MOST_NODES
+from symmem.program.digits.chains import MOST_NODES
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.c.entries import PassWriter
 from symmem.targets.c.functions import SUFFIXES, Group

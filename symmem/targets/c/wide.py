@@ -12,7 +12,7 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, default_sor
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean
 
-from symmem.program.decay_functions import Complete
+from symmem.program.digits.decay_functions import Complete
 from symmem.targets.c.printing import FUNCTIONS, NUMBER, CPrinter
 from symmem.targets.printing import MOST_FACTORS, SUM, Dialect, SourcePrinter, fraction, is_negative, own_name
 

@@ -31,7 +31,7 @@ RUNTIME = {
 
 
 @dataclass(frozen=True)
-class Function:
+class WrapperFunction:
     """A function of the module, for the template."""
 
     head: list[str]
@@ -75,7 +75,7 @@ def _listed(name: str, entries: Sequence[str]) -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name} = [", *(f"{INDENT}{entry}," for entry in entries), "]"]
 
 
-def _functions(program: Program, formulas: str) -> list[Function]:
+def _functions(program: Program, formulas: str) -> list[WrapperFunction]:
     """Those of the NumPy module, with its signatures, and the kernels by themselves."""
     found = [surface(program, name, has_out=True) for name in program.routines]
     public = [
@@ -135,7 +135,7 @@ def _default_values(program: Program) -> list[str]:
     return [decimal(each.default) for each in program.optimizer.parameters]
 
 
-def _by_kernels(function: Surface, program: Program) -> Function:
+def _by_kernels(function: Surface, program: Program) -> WrapperFunction:
     """A function that runs compiled code."""
     strength = _names_of_memory(program)[-1]
     places = {"lr": "lr", "out=None": "out", f"{strength}=-1.0": strength}
@@ -146,12 +146,14 @@ def _by_kernels(function: Surface, program: Program) -> Function:
         given = Group(("n", str(Group(tuple(program.parameters)))))
         rates = ["out=out" if name == "out" else name for name in passed[len(function.required) - 1 :]]
         arguments: list[Argument] = ["_kernels", *role, vectors, given, *rates]
-        return Function(function.head, function.claim, call("return ", start, arguments, WIDTH - len(INDENT)))
+        return WrapperFunction(
+            function.head, function.claim, call("return ", start, arguments, WIDTH - len(INDENT))
+        )
     values = program.parameters if function.keywords else _default_values(program)
     n = "n" if function.keywords else "None"
     opened = call("_call = ", "_kernels.call", ["theta", n, *values], WIDTH - len(INDENT))
     line = f"return _call.{function.name}({', '.join(passed)})"
-    return Function(function.head, function.claim, [*opened, line])
+    return WrapperFunction(function.head, function.claim, [*opened, line])
 
 
 _OF_PRODUCTS, _OF_MEMORY = (
@@ -168,7 +170,7 @@ _AT_ONCE = {
 """Functions that first try whether all is as the library takes it."""
 
 
-def _by_formulas(function: Surface, program: Program, formulas: str) -> Function:
+def _by_formulas(function: Surface, program: Program, formulas: str) -> WrapperFunction:
     """A number, or P: from the NumPy module that lies beside, which sees arrays."""
     running = function.name == "running_loss"
     number = "_number(loss)" if running else "lambda _: _number(loss(theta))"
@@ -182,4 +184,4 @@ def _by_formulas(function: Surface, program: Program, formulas: str) -> Function
     rate = ["lr=lr"] if "lr" in function.keywords else []
     values = [*given, *rate, *(f"{name}={name}" for name in program.parameters)]
     line = call("return ", f'_beside("{formulas}").{function.name}', values, WIDTH - len(INDENT))
-    return Function(function.head, function.claim, line)
+    return WrapperFunction(function.head, function.claim, line)

@@ -2,7 +2,7 @@
 
     F^(s) = sum_t scalar_t(s) v_t,      S_k = sum_t number_kt(n) v_t,      M^(n) = h sum_k slope_k[S_k]
 
-The vectors v_t and the slopes on a constant history are the engine's (``derivation/steps.py``): linear maps.
+The vectors v_t and the slopes on a constant history are the engine's (``derivation/past/steps.py``): linear maps.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from symmem.algebra.atoms import GRAD, LR, PAST, STEP, split_scalar
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.gains import gains
-from symmem.derivation.history import past_terms
-from symmem.derivation.steps import Steps, steps
+from symmem.derivation.past.history import past_terms
+from symmem.derivation.past.steps import Steps, steps
 from symmem.method.method import Channel, Method
 from symmem.records import record
-from symmem.targets.coq.claims import Claims, Memory, Term, is_known, terms_of_update
+from symmem.targets.coq.claims import ChannelMemory, Claims, UpdateTerm, is_known, terms_of_update
 from symmem.targets.coq.dialect import Unspelled
 from symmem.targets.coq.opening import Opening
 
@@ -31,7 +31,7 @@ class Assembly:
     """The claims, whose last memories are the sums over the past, and the formulas of M with their symbols."""
 
     claims: Claims
-    sums: tuple[Memory, ...]
+    sums: tuple[ChannelMemory, ...]
     opening: Opening
     vectors: tuple[Expr, ...]
     """What the vectors are, opened."""
@@ -71,7 +71,7 @@ def assembly(derivation: Derivation) -> Assembly:
     symbols = [opening.vector(f"vector{place}") for place in range(1, len(terms) + 1)]
     vectors = tuple(opening.opened(term.vector, {}) for term in terms)
     scalars = [opening.opened(term.scalar, {}) for term in terms]
-    named = tuple(Term(scalar, symbol) for scalar, symbol in zip(scalars, symbols, strict=True))
+    named = tuple(UpdateTerm(scalar, symbol) for scalar, symbol in zip(scalars, symbols, strict=True))
     meanings = tuple(term.vector for term in terms)
     made = Assembly(
         Claims(method, (*known, *sums), named, sums, tuple(opening.heads.items())),
@@ -106,17 +106,17 @@ def _with_correction(made: Assembly, derivation: Derivation, held: Steps) -> Ass
     return replace(made, assembled=assembled, printed=shown, limit=settled)
 
 
-def _terms(method: Method) -> tuple[Term, ...] | None:
+def _terms(method: Method) -> tuple[UpdateTerm, ...] | None:
     """Where the vector of F is the same at every step, it stays whole, as in the engine: the slopes see one vector."""
     update = past_terms(method)
     scalar, vector = split_scalar(update[0])
     if len(update) == 1 and PAST not in vector.free_symbols:
-        return (Term(scalar, vector),)
+        return (UpdateTerm(scalar, vector),)
     found = terms_of_update(Add(*update), method)
     return None if found is None else tuple(_joined(found))
 
 
-def _joined(terms: tuple[Term, ...]) -> Iterator[Term]:
+def _joined(terms: tuple[UpdateTerm, ...]) -> Iterator[UpdateTerm]:
     """Vectors that come and go together are one: the engine's products with the Hessian are of their sum."""
     together: dict[Expr, list[tuple[Expr, Expr]]] = {}
     for term in terms:
@@ -130,20 +130,20 @@ def _joined(terms: tuple[Term, ...]) -> Iterator[Term]:
             or (not factor.has(AppliedUndef) and all(factor in Mul.make_args(each) for each, _ in parts))
         ]
         front = Mul(*shared)
-        yield Term(front * moving, Add(*(each / front * vector for each, vector in parts)))
+        yield UpdateTerm(front * moving, Add(*(each / front * vector for each, vector in parts)))
 
 
-def _memories(method: Method) -> tuple[Memory, ...]:
+def _memories(method: Method) -> tuple[ChannelMemory, ...]:
     return tuple(
-        Memory(channel, channel.kernel.summands, gain)
+        ChannelMemory(channel, channel.kernel.summands, gain)
         for channel, gain in zip(method.channels, gains(method), strict=True)
     )
 
 
-def _sums(method: Method, held: Steps) -> tuple[Memory, ...]:
+def _sums(method: Method, held: Steps) -> tuple[ChannelMemory, ...]:
     """Each sum of the proof as the memory of a vector; its weights have no factor in front."""
     return tuple(
-        Memory(
+        ChannelMemory(
             Channel(history.symbol, GRAD, history.shape),
             history.shape.summands,
             method.numbers.tidy(history.shape.gain(STEP)),

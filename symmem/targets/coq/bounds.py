@@ -13,7 +13,7 @@ from symmem.algebra.atoms import PAST, STEP
 from symmem.algebra.limits import scalar_limit
 from symmem.algebra.results import Missing
 from symmem.derivation.gains import unsettled
-from symmem.targets.coq.claims import Term
+from symmem.targets.coq.claims import UpdateTerm
 from symmem.targets.coq.directions import Direction, directions
 from symmem.targets.coq.fading import SIGN, Denominators, Fading, Powers, fading_terms, without_fading
 from symmem.targets.coq.memories import history_value, known_sums
@@ -56,7 +56,7 @@ def _sums(proofs: Proofs) -> Iterator[Block]:
             yield from _bound(proofs, f"sum{place}_{column}", subject, value, limit, steps=steps)
 
 
-def _settled(proofs: Proofs, term: Term) -> Expr | None:
+def _settled(proofs: Proofs, term: UpdateTerm) -> Expr | None:
     """The limit of a number of F; a decay that is a formula fades by assumption, which the ranges may not tell."""
     scalar = term.scalar.xreplace({PAST: STEP})
     found = scalar_limit(scalar, proofs.claims.method.numbers)

@@ -8,7 +8,7 @@ from sympy import Add, Expr
 
 from symmem.algebra.atoms import LR, PAST, STEP, contraction
 from symmem.algebra.directional import slope_in
-from symmem.targets.coq.claims import Memory
+from symmem.targets.coq.claims import ChannelMemory
 from symmem.targets.coq.directions import directions, expanded
 from symmem.targets.coq.memories import history_number, history_value, summed_terms
 from symmem.targets.coq.proofs import Block, Proofs, defined, lemma, theorem
@@ -87,7 +87,7 @@ def correction(proofs: Proofs, printed: Expr) -> list[Block]:
     ]
 
 
-def _assert_follows(proofs: Proofs, printed: Expr, slopes: Mapping[Memory, Expr]) -> None:
+def _assert_follows(proofs: Proofs, printed: Expr, slopes: Mapping[ChannelMemory, Expr]) -> None:
     """The algebra of the last step, with the Hessians of both sides term by term."""
     parts = []
     for held, slope in slopes.items():
@@ -99,11 +99,11 @@ def _assert_follows(proofs: Proofs, printed: Expr, slopes: Mapping[Memory, Expr]
     proofs.assert_formal(LR * Add(*parts), printed.xreplace(opened), proofs.meanings(slopes.values()))
 
 
-def _remembering(proofs: Proofs) -> Iterator[Memory]:
+def _remembering(proofs: Proofs) -> Iterator[ChannelMemory]:
     return (held for held in proofs.claims.memories if held.channel.kernel.has_memory)
 
 
-def _moved(proofs: Proofs, held: Memory) -> str:
+def _moved(proofs: Proofs, held: ChannelMemory) -> str:
     """``Dg[S]`` of one memory."""
     place = proofs.place(held)
     ways = (f"D2L (fun i => history{place} n i) i", f"history{place} n i")

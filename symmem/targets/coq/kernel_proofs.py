@@ -18,7 +18,7 @@ from symmem.method.composition import Composition
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
 from symmem.method.kernel import Kernel
-from symmem.targets.coq.claims import Term
+from symmem.targets.coq.claims import UpdateTerm
 from symmem.targets.coq.kernels import has_name, shapes_of, summed_of
 from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
 
@@ -120,7 +120,7 @@ def _gain_proof(proofs: Proofs, kernel: Kernel) -> list[str]:
     ]
 
 
-def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
+def sums(proofs: Proofs, terms: tuple[UpdateTerm, ...]) -> list[Block]:
     """``past_r_c``: the double sum of one memory and one term of F, closed."""
     return [
         theorem(
@@ -134,7 +134,7 @@ def sums(proofs: Proofs, terms: tuple[Term, ...]) -> list[Block]:
     ]
 
 
-def _past_proof(proofs: Proofs, kernel: Kernel, term: Term, column: int) -> list[str]:
+def _past_proof(proofs: Proofs, kernel: Kernel, term: UpdateTerm, column: int) -> list[str]:
     used = proofs.claims.past(kernel, term), term.scalar, *kernel.expressions
     close = proofs.closes(*used)
     if isinstance(kernel, Geometric) and not has_name(kernel):

@@ -9,7 +9,7 @@ from sympy import Add, Expr
 from symmem.algebra.atoms import PAST, STEP
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
-from symmem.targets.coq.claims import Memory, Term
+from symmem.targets.coq.claims import ChannelMemory, UpdateTerm
 from symmem.targets.coq.kernel_proofs import gain_steps, row, shape, shapes, summed_shapes
 from symmem.targets.coq.kernels import has_name
 from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
@@ -17,7 +17,7 @@ from symmem.targets.coq.proofs import Block, Proofs, defined, theorem
 _APART = "rewrite ?total_plus, ?total_times, ?total_geometric, ?total_now, ?total_late by lra."
 
 
-def memory(proofs: Proofs, held: Memory) -> list[Block]:
+def memory(proofs: Proofs, held: ChannelMemory) -> list[Block]:
     """The weights, the gain as their sum, and its closed form."""
     place = proofs.place(held)
     close = proofs.closes(held.gain, *(part.scale(STEP) for part in held.parts))
@@ -36,12 +36,12 @@ def memory(proofs: Proofs, held: Memory) -> list[Block]:
     ]
 
 
-def _gains(proofs: Proofs, held: Memory) -> str:
+def _gains(proofs: Proofs, held: ChannelMemory) -> str:
     """Puts in the gains of memories of memories."""
     return "".join(f"{gain_steps(proofs, part.shape)} " for part in held.parts if has_name(part.shape))
 
 
-def frozen_value(proofs: Proofs, held: Memory) -> Block:
+def frozen_value(proofs: Proofs, held: ChannelMemory) -> Block:
     """The momentum variable on a constant history."""
     name, g = held.channel.symbol.name, proofs.atom(held.channel.g)
     return defined(f"{name} (n : nat) (i : entry) : R := gain{proofs.place(held)} n * {g}")
@@ -66,7 +66,7 @@ def tails(proofs: Proofs) -> list[Block]:
     ]
 
 
-def history(proofs: Proofs, held: Memory) -> list[Block]:
+def history(proofs: Proofs, held: ChannelMemory) -> list[Block]:
     """``S_l``, its factor included, by its definition; closed term by term, else as a single sum."""
     place, terms = proofs.place(held), proofs.claims.terms
     by_definition = defined(
@@ -108,7 +108,7 @@ def _past_update(proofs: Proofs) -> str:
     return "F s i" if proofs.claims.method.rate is None else "rate s * F s i"
 
 
-def _seen_by_delay(proofs: Proofs, held: Memory) -> list[Block]:
+def _seen_by_delay(proofs: Proofs, held: ChannelMemory) -> list[Block]:
     """A delay of d steps sees the last d of them, each with the same weight."""
     part, place = held.parts[0], proofs.place(held)
     if len(held.parts) > 1 or not isinstance(part, Delay):
@@ -126,7 +126,7 @@ def _seen_by_delay(proofs: Proofs, held: Memory) -> list[Block]:
     ]
 
 
-def history_terms(proofs: Proofs, held: Memory, terms: Sequence[Term]) -> str:
+def history_terms(proofs: Proofs, held: ChannelMemory, terms: Sequence[UpdateTerm]) -> str:
     """``S_l`` in closed form; 0, with no vector behind it, where nothing is remembered."""
     if not any(part.has_memory for part in held.parts):
         return "0"
@@ -135,7 +135,7 @@ def history_terms(proofs: Proofs, held: Memory, terms: Sequence[Term]) -> str:
     )
 
 
-def history_number(proofs: Proofs, held: Memory, term: Term) -> str:
+def history_number(proofs: Proofs, held: ChannelMemory, term: UpdateTerm) -> str:
     """The number in front of one vector of ``S_l``."""
     parts = [
         f"{proofs.atom(part.scale(STEP))} * {proofs.atom(proofs.claims.past(part.shape, term))}"
@@ -151,12 +151,12 @@ def known_sums(proofs: Proofs, columns: Iterable[int]) -> str:
     return "".join(f", ?past{place}_{column}" for place in rows for column in columns)
 
 
-def history_value(proofs: Proofs, held: Memory, term: Term) -> Expr:
+def history_value(proofs: Proofs, held: ChannelMemory, term: UpdateTerm) -> Expr:
     """The same number as an expression."""
     parts = (part for part in held.parts if part.has_memory)
     return Add(*(part.scale(STEP) * proofs.claims.past(part.shape, term) for part in parts))
 
 
-def summed_terms(proofs: Proofs, terms: tuple[Term, ...]) -> str:
+def summed_terms(proofs: Proofs, terms: tuple[UpdateTerm, ...]) -> str:
     """F at step s, term by term."""
     return " + ".join(f"{proofs.atom(term.vector)} * {proofs.atom(term.scalar)}" for term in terms)

@@ -8,7 +8,7 @@ from sympy import Expr, Pow, S
 
 from symmem.derivation.gains import at_frozen_point, gains
 from symmem.records import record
-from symmem.targets.coq.claims import Claims, Memory
+from symmem.targets.coq.claims import ChannelMemory, Claims
 from symmem.targets.coq.conditions import Condition, parts_of
 from symmem.targets.coq.dialect import CoqPrinter, Unspelled
 from symmem.targets.coq.formal import is_formal
@@ -40,7 +40,7 @@ class Proofs:
         """The same, in a product."""
         return self._printer.bound(expression, PRODUCT)
 
-    def place(self, memory: Memory) -> int:
+    def place(self, memory: ChannelMemory) -> int:
         """The number of a memory in the file, from 1."""
         return self.claims.memories.index(memory) + 1
 

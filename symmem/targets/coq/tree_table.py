@@ -11,9 +11,9 @@ from itertools import chain
 from sympy import Expr, Rational
 
 from symmem.algebra.trees import Branch, Tree, trees
-from symmem.derivation.differentials import Differentials
 from symmem.derivation.gains import unsettled
-from symmem.derivation.recursion import Coefficients
+from symmem.derivation.orders.differentials import Differentials
+from symmem.derivation.orders.recursion import Coefficients
 from symmem.method.composition import Composition
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric

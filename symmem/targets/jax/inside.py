@@ -15,12 +15,12 @@ from sympy import Expr
 from symmem.algebra.atoms import STEP
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.gradient_map_loss import GradientMapLoss
-from symmem.derivation.running_loss import running_loss
+from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
+from symmem.derivation.loss.running_loss import running_loss
 from symmem.method.reading import running_method
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import number_routine
 from symmem.program.program import Need, Program, Routine
-from symmem.program.stable_sums import stabilised
 from symmem.targets.jax.writer import JaxWriter
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, call, indented
 

@@ -13,7 +13,6 @@ from symmem.targets.python.copied import Helpers
 from symmem.targets.python.module import (
     CHECKS,
     MATRICES,
-    OF_TENSOR,
     PythonTarget,
     python_module,
     python_scope,
@@ -44,7 +43,7 @@ HELPERS = Helpers(
         Need.CHOICE: ("_chosen",),
         Need.SHAPED: ("_shaped",),
         Need.SUM_TENSORS: ("_sum_tensors",),
-        **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
+        **dict.fromkeys(MATRICES.needed, ("_of_tensor",)),
     },
 )
 TRANSFORMATIONS = Helpers(

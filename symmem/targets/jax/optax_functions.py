@@ -15,12 +15,12 @@ from symmem.algebra.atoms import GRAD, STEP
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.running import frozen_parameters
 from symmem.notation.decimals import decimal
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import limit_rate, number_routine
 from symmem.program.past_rates import NOW, PastRates, past_rates
 from symmem.program.program import Need, Program, Routine, Variants
 from symmem.program.running import Running, running_routine
 from symmem.program.scope import Scope
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Assign
 from symmem.targets.jax.inside import ARGUMENTS, CLAIM, LOCALS, Inside
 from symmem.targets.jax.sharpness import Edge, sharpness_function

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sympy import Expr, Integer, Rational, Symbol
 
 from symmem.algebra.atoms import GRAD, LOSS, LR, STEP
-from symmem.program.decay_functions import Complete
+from symmem.program.digits.decay_functions import Complete
 from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.printing import ATOM, Dialect, SourcePrinter

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
-from symmem.program.decay_functions import Complete
+from symmem.program.digits.decay_functions import Complete
 from symmem.program.statements import Assignment, Reach
 from symmem.targets.printing import fitted
 from symmem.targets.python.printing import PythonPrinter

@@ -61,7 +61,21 @@ MATRICES = Helpers(
     },
 )
 """Functions of a whole tensor; the helper ``_of_tensor`` of a target calls them."""
-OF_TENSOR = tuple(MATRICES.needed)
+SUMS = {
+    Need.ZEROS: ("_zeros",),
+    Need.STEPS: ("_steps", "_added"),
+    Need.FEW: ("_steps", "_few", "_nodes"),
+    Need.RULE: ("_steps", "_rule", "_gauss"),
+    Need.OLDEST: ("_oldest",),
+    Need.COMPLETE: ("_complete",),
+    Need.COMPLETES: ("_completes",),
+    Need.PRODUCT: ("_Product",),
+    Need.SHORTFALL: ("_shortfall",),
+    Need.SHORTFALLS: ("_shortfalls",),
+    Need.SUM_TENSORS: ("_sum_tensors",),
+    **dict.fromkeys(MATRICES.needed, ("_of_tensor",)),
+}
+"""What sums and functions of a tensor call, in the small functions of a language whose loops over steps are arrays."""
 NOISE = Helpers(
     Path(__file__).with_name("noise.py"),
     always=(),

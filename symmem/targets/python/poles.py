@@ -12,7 +12,7 @@ from sympy import Dummy, Expr, Mul, Pow, Symbol, default_sort_key
 from symmem.algebra.atoms import STEP
 from symmem.algebra.signs import Sign, sign_of
 from symmem.declaration.interval import Interval
-from symmem.program.decay_functions import Complete, Shortfall
+from symmem.program.digits.decay_functions import Complete, Shortfall
 from symmem.program.program import Program, Routine
 from symmem.program.statements import Assign
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, Integer, Rational, Symbol
 
-from symmem.program.decay_functions import Complete
+from symmem.program.digits.decay_functions import Complete
 from symmem.targets.printing import ATOM, POWER, PRODUCT, SourcePrinter, binding
 
 

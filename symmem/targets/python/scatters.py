@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symmem.program.memories import Memory
+from symmem.program.memories import MemoryRecursion
 from symmem.program.noise import scatter
 from symmem.targets.python.layout import INDENT, WIDTH
 from symmem.targets.python.writer import PythonWriter
 
 
-def scatter_lines(memories: Sequence[Memory], writer: PythonWriter) -> list[str]:
+def scatter_lines(memories: Sequence[MemoryRecursion], writer: PythonWriter) -> list[str]:
     """``memories(n)``, and the assignment of all scatters, those of q <= r in order."""
     lines = ["", "def memories(n):", f"{INDENT}return ["]
     for memory in memories:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sympy import Expr, Symbol, oo
 
 from symmem.algebra.atoms import GRAD, LOSS
-from symmem.algebra.symbols import VARIANCE
+from symmem.algebra.symbols import VARIANCE, derivative_name
+from symmem.declaration.optimizer import Optimizer
 from symmem.declaration.records import Parameter
 from symmem.notation.decimals import decimal
 from symmem.program.noise import CORRECTION, MEMORYLESS, ORDER, RHO
@@ -28,15 +29,14 @@ def contractions(order: int) -> list[str]:
     return ["hvp", *(f"d{k}" for k in range(3, order + 2))]
 
 
-def suffixes(order: int) -> list[str]:
-    """How an opaque function and its derivatives up to this order are called: gradK, gradK_jvp, gradK_jvp2, ..."""
-    return ["", "_jvp", *(f"_jvp{k}" for k in range(2, order + 1))]
-
-
 def opaque_names(program: Program) -> list[str]:
-    """``gradK, gradK_jvp, gradK_jvp2, ...`` for every opaque function, in order."""
-    names = [function.name for function in program.optimizer.functions]
-    return [name + suffix for name in names for suffix in suffixes(program.order)]
+    """The opaque functions that a module calls, with their derivatives."""
+    return names_of_opaque(program.optimizer, program.order)
+
+
+def names_of_opaque(optimizer: Optimizer, order: int) -> list[str]:
+    """``gradK, gradK_jvp, gradK_jvp2, ...`` up to this order, for every opaque function."""
+    return [derivative_name(f.name, k) for f in optimizer.functions for k in range(order + 1)]
 
 
 def potentials(program: Program) -> dict[str, str]:

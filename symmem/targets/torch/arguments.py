@@ -10,10 +10,11 @@ import keyword
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from symmem.algebra.symbols import derivative_name
 from symmem.declaration.optimizer import Optimizer
 from symmem.notation.decimals import decimal
 from symmem.program.scope import Scope
-from symmem.targets.python.surfaces import suffixes
+from symmem.targets.python.surfaces import names_of_opaque
 
 OWN = (
     *("self", "params", "lr", "optimizer", "order", "parameters", "functions", "formulas", "closure"),
@@ -62,7 +63,7 @@ def spelled_arguments(
     spelled = {} if optimizer.torch is None else dict(optimizer.torch.arguments)
     named = [name for value in spelled.values() for name in _names(value)]
     spelled |= {name: name for name in optimizer.defaults if name not in named}
-    calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(order)]
+    calls = names_of_opaque(optimizer, order)
     scope = Scope([*spelled, *calls], words=[*OWN, *keyword.kwlist])
     arguments = tuple(
         Spelled(
@@ -75,7 +76,7 @@ def spelled_arguments(
     )
     functions = tuple(
         SpelledFunction(
-            scope.kept(f.name), tuple(scope.kept(f.name + suffix) for suffix in suffixes(order)[1:])
+            scope.kept(f.name), tuple(scope.kept(derivative_name(f.name, k)) for k in range(1, order + 1))
         )
         for f in optimizer.functions
     )

@@ -9,8 +9,8 @@ from sympy import Add, Expr, S
 from symmem.algebra.atoms import GRAD, LR, STEP, THETA
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.groups.parameter_groups import RATES, group_form, with_rates
 from symmem.derivation.line_form import LineForm
-from symmem.derivation.parameter_groups import RATES, group_form, with_rates
 from symmem.output.rendering import render
 from symmem.program.expansion import formulas as formulas_of
 from symmem.program.lowering import vector_routine
@@ -19,7 +19,7 @@ from symmem.program.scope import Scope
 from symmem.program.statements import Internal
 from symmem.targets.python.layout import indented, signature
 from symmem.targets.python.module import CHECKS, python_scope
-from symmem.targets.python.surfaces import check, contractions, suffixes
+from symmem.targets.python.surfaces import check, contractions, names_of_opaque
 from symmem.targets.torch.dialect import OUTER, spelling
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.inlining import InliningWriter
@@ -154,7 +154,7 @@ def higher_step(derivation: Derivation, writer: InliningWriter) -> HigherStep:
 
     finite, limit = formulas_of(Derivation(with_rates(derivation.method), order))
     variants = Variants(lowered(*finite, Advice.LIMIT), lowered(*limit, Advice.STEP))
-    calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(order)]
+    calls = names_of_opaque(optimizer, order)
     name = writer.scope.name
     parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
     # In the place of the helper for one tensor stands an argument: the vector has many of them.

@@ -12,15 +12,15 @@ from sympy import Expr, Product, Symbol
 
 from symmem.algebra.atoms import GRAD, STEP
 from symmem.algebra.where import where
-from symmem.derivation.step_scalars import StepScalar
+from symmem.derivation.groups.step_scalars import StepScalar
 from symmem.method.method import Method
+from symmem.program.digits.shortfalls import without_cancellation
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import number_routine, vector_routine
 from symmem.program.program import Need, Routine, Variants, needs_of_ranges
-from symmem.program.shortfalls import without_cancellation
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Assign, Assignment, Internal
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
-from symmem.targets.python.surfaces import suffixes
+from symmem.targets.python.surfaces import names_of_opaque
 from symmem.targets.torch.inlining import InliningWriter
 
 Lines = list[str]
@@ -33,7 +33,7 @@ class FunctionWriter:
         optimizer = method.optimizer
         self._writer = writer
         self._field = method.numbers
-        self._calls = [f.name + suffix for f in optimizer.functions for suffix in suffixes(1)]
+        self._calls = names_of_opaque(optimizer, 1)
         self._parameters = [writer.scope.kept(parameter.name) for parameter in optimizer.parameters]
         self.needs: set[Need] = set()
 

@@ -13,7 +13,7 @@ from sympy import Add, Expr, Mul, S, Symbol
 from symmem.algebra.atoms import terms_of
 from symmem.algebra.passes import distribute
 from symmem.algebra.results import Missing
-from symmem.derivation.parameter_groups import GroupForm
+from symmem.derivation.groups.parameter_groups import GroupForm
 from symmem.program.statements import Internal
 from symmem.targets.torch.functions import FunctionWriter, Lines
 

@@ -9,17 +9,17 @@ from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import STEP, TOTAL
 from symmem.algebra.results import Advice, Missing
-from symmem.derivation.cascade_line import CHANGE, PATH
 from symmem.derivation.derivation import Derivation
+from symmem.derivation.groups.parameter_groups import has_geometric_memory
 from symmem.derivation.line_form import LineForm, line_form
-from symmem.derivation.parameter_groups import has_geometric_memory
+from symmem.derivation.past.cascade_line import CHANGE, PATH
 from symmem.derivation.running import running_form
 from symmem.method.method import Method
 from symmem.method.reading import running_method
+from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import vector_routine
 from symmem.program.program import Routine, Variants
 from symmem.program.shapes import is_like_theta
-from symmem.program.stable_sums import stabilised
 from symmem.program.statements import Internal
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory

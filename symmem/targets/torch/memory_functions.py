@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sympy import Symbol
 
 from symmem.algebra.atoms import LR
-from symmem.derivation.group_regulariser import Regulariser
-from symmem.derivation.parameter_groups import GroupForm
+from symmem.derivation.groups.group_regulariser import Regulariser
+from symmem.derivation.groups.parameter_groups import GroupForm
+from symmem.derivation.loss.running_loss import RunningLoss
 from symmem.derivation.running import RunningForm, RunningSum
-from symmem.derivation.running_loss import RunningLoss
 from symmem.derivation.stability import Stability
 from symmem.targets.torch.functions import FunctionWriter, Lines
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.parameter_groups import GroupForm, group_form
+from symmem.derivation.groups.parameter_groups import GroupForm, group_form
 from symmem.documents.parts import Part
 from symmem.program.lowering import lower
 from symmem.program.noise import with_noise

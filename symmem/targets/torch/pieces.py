@@ -11,26 +11,13 @@ from pathlib import Path
 from symmem import __version__
 from symmem.program.program import Need
 from symmem.targets.python.copied import Helpers, copied
-from symmem.targets.python.module import MATRICES, OF_TENSOR
+from symmem.targets.python.module import MATRICES, SUMS
 
 _TRAINING = Path(__file__).resolve().parents[2] / "training"
 HELPERS = Helpers(
     _TRAINING / "standalone" / "helpers.py",
     always=("_array", "_like", "_written"),
-    needed={
-        Need.ZEROS: ("_zeros",),
-        Need.STEPS: ("_steps", "_added"),
-        Need.FEW: ("_steps", "_few", "_nodes"),
-        Need.RULE: ("_steps", "_rule", "_gauss"),
-        Need.OLDEST: ("_oldest",),
-        Need.COMPLETE: ("_complete",),
-        Need.COMPLETES: ("_completes",),
-        Need.PRODUCT: ("_Product",),
-        Need.SHORTFALL: ("_shortfall",),
-        Need.SHORTFALLS: ("_shortfalls",),
-        Need.SUM_TENSORS: ("_sum_tensors",),
-        **dict.fromkeys(OF_TENSOR, ("_of_tensor",)),
-    },
+    needed=SUMS,
 )
 """What the functions of tensors call."""
 ROWS = Helpers(_TRAINING / "standalone" / "noise.py", (), {Need.NOISE: ("per_sample", "_rows", "_repeated")})

@@ -13,12 +13,17 @@ from symmem.algebra.head import Roughness
 from symmem.algebra.results import Missing
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.declaration.digest import digest
+from symmem.derivation.conditions.smoothness import rough_parts
 from symmem.derivation.derivation import Derivation
-from symmem.derivation.group_regulariser import regulariser
-from symmem.derivation.parameter_groups import GroupForm, group_form, has_geometric_memory, without_group_form
+from symmem.derivation.groups.group_regulariser import regulariser
+from symmem.derivation.groups.parameter_groups import (
+    GroupForm,
+    group_form,
+    has_geometric_memory,
+    without_group_form,
+)
+from symmem.derivation.loss.running_loss import running_loss
 from symmem.derivation.running import RunningForm, RunningSum, frozen_parameters, running_form
-from symmem.derivation.running_loss import running_loss
-from symmem.derivation.smoothness import rough_parts
 from symmem.derivation.stability import stability
 from symmem.errors import DerivationError
 from symmem.method.reading import running_method

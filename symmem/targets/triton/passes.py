@@ -56,7 +56,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class TritonKernel:
     """One loop over the entries; ``written`` are the places that it writes, with the vectors that go there."""
 
     inside: tuple[Apply | Rows, ...]
@@ -83,7 +83,7 @@ class Pass:
 
     before: tuple[Number, ...]
     tables: tuple[Table, ...]
-    kernel: Kernel
+    kernel: TritonKernel
 
 
 def pass_of(routine: Routine, ranges: Ranges, written: Iterable[tuple[str, Symbol]]) -> Pass | Missing:
@@ -109,7 +109,9 @@ def pass_of(routine: Routine, ranges: Ranges, written: Iterable[tuple[str, Symbo
     read = {symbol for each in applied for symbol in each.function.vectors} | {name for _, name in placed}
     vectors = sorted(read - own, key=theta_first)
     numbers = sorted({s for each in applied for s in each.function.scalars} - own, key=by_name)
-    return Pass(tuple(before), tuple(tables), Kernel(tuple(inside), tuple(vectors), tuple(numbers), placed))
+    return Pass(
+        tuple(before), tuple(tables), TritonKernel(tuple(inside), tuple(vectors), tuple(numbers), placed)
+    )
 
 
 def _table(loop: Loop, ranges: Ranges) -> Table | Missing:

@@ -23,7 +23,7 @@ from symmem.targets.python.layout import (
 )
 from symmem.targets.python.writer import PythonWriter
 from symmem.targets.triton.dialect import TritonPrinter
-from symmem.targets.triton.passes import Kernel, Pass, Rows, Table
+from symmem.targets.triton.passes import Pass, Rows, Table, TritonKernel
 
 CALL = "_call"
 """The local name of a call's tensors: a parameter's name begins with a letter."""
@@ -40,10 +40,10 @@ _OWN = (
 class KernelWriter:
     """Gives every kernel its name, once, and remembers the device functions that they call."""
 
-    names: dict[Kernel, str] = field(default_factory=dict)
+    names: dict[TritonKernel, str] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
-    def named(self, kernel: Kernel, role: str) -> str:
+    def named(self, kernel: TritonKernel, role: str) -> str:
         """The kernel's name in the module."""
         if kernel not in self.names:
             taken = set(self.names.values())
@@ -55,7 +55,7 @@ class KernelWriter:
         """All kernels."""
         return [self._kernel(kernel, name) for kernel, name in self.names.items()]
 
-    def _kernel(self, kernel: Kernel, name: str) -> list[str]:
+    def _kernel(self, kernel: TritonKernel, name: str) -> list[str]:
         given = [f"rows{k}" for k in range(1, kernel.tables + 1)]
         numbers = {symbol: f"a{k}" for k, symbol in enumerate(kernel.numbers, start=1)}
         scope = Scope((), words=(*_OWN, *given), preferred=numbers)

@@ -126,9 +126,12 @@ def _every_field(cls: Any) -> dict[str, Field[Any]]:
     known = cls.__dict__
     for name in known.get("__annotations__", ()):
         value = known.get(name, MISSING)
-        every[name] = value if isinstance(value, Field) else field(default=value)
         if not isinstance(value, Field):
+            if type(value).__hash__ is None:  # a list or a dict: all instances would share it
+                raise ValueError(f"{cls.__name__}: {name} has a mutable default; give a default_factory")
+            every[name] = field(default=value)
             continue
+        every[name] = value
         if value.default is MISSING:
             delattr(cls, name)
         else:

@@ -30,7 +30,10 @@ def _unbound(expression: Expr, indices: Mapping[Expr, Expr]) -> Expr:
     if not expression.args:
         return indices.get(expression, expression)
     if not isinstance(expression, Sum):
-        parts = [_unbound(p, indices) if isinstance(p, Expr) else p for p in expression.args]
+        # A condition, as that of a where, has no sum of its own.
+        parts = [
+            _unbound(p, indices) if isinstance(p, Expr) else p.xreplace(indices) for p in expression.args
+        ]
         return rebuilt(expression, parts)
     known, limits = dict(indices), []
     for index, low, high in reversed(expression.limits):  # the last is the outermost

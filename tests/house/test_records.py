@@ -239,3 +239,14 @@ def test_a_record_is_whole_after_an_interrupt_at_any_moment(used: Callable[[type
             case cls(decay):
                 assert decay == 7
     assert ended.count(True) > 20
+
+
+@pytest.mark.parametrize("make", [dataclass, record])
+def test_no_default_is_shared_that_can_change(make: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="mutable default"):
+
+        @make(frozen=True)
+        class Shared:
+            """Every instance would have the same dictionary."""
+
+            names: dict[str, int] = {}  # noqa: RUF012

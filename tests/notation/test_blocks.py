@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from sympy import Abs, Function, Sum, Symbol, sqrt
+from sympy import Abs, Function, Integer, Sum, Symbol, sqrt
 
 import symmem
 from symmem.algebra.atoms import GRAD, LR, PAST, STEP, Kind
+from symmem.algebra.where import where
 from symmem.derivation.past.correction import finite_correction
 from symmem.method.reading import method_of
 from symmem.notation.block_places import NUMBER, VECTOR, canonical, kind_of, uses
 from symmem.notation.blocks import blocked
+from symmem.verification.evaluation import evaluate
 
 D2L = Function("D2L")
 BETA, EPS = Symbol("beta"), Symbol("eps")
@@ -82,3 +84,11 @@ def test_what_is_made_of_blocks_is_a_vector_where_one_of_them_is() -> None:
     first, second = VECTOR(1), VECTOR(2)
     assert kind_of(first - second) is kind_of(NUMBER(1) * first - NUMBER(2) * first) is Kind.ENTRYWISE
     assert kind_of(NUMBER(1) - NUMBER(2)) is Kind.SCALAR
+
+
+def test_a_condition_follows_the_index_of_its_sum() -> None:
+    """sum_{r<4} (1 where r > 1, else 5), under another name of the index: 5 + 5 + 1 + 1."""
+    r = Symbol("r")
+    found = canonical(Sum(where(r > 1, Integer(1), Integer(5)), (r, 0, 3)))
+    assert found.free_symbols == set()
+    assert evaluate(found, {}, {}) == 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 from symmem.errors import SymmemError, quote
@@ -101,5 +102,5 @@ class Layout:
 
     page: Page = Page()
     share: Share = Share.WHOLE
-    proofs: Mapping[str, Checked] = {}
+    proofs: Mapping[str, Checked] = field(default_factory=dict)
     """The machine-checked proofs of a method, by the method's name."""

@@ -7,7 +7,7 @@ first read, has one letter in the whole section, and is numbered behind those of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import Enum
 
 from sympy import Expr
@@ -48,9 +48,9 @@ Formulas = Mapping[Place, Sequence[Expr]]
 class Settled:
     """The long formulas in their blocks, and the blocks that each place reads."""
 
-    written: Mapping[Expr, Expr] = {}
+    written: Mapping[Expr, Expr] = field(default_factory=dict)
     blocks: tuple[Block, ...] = ()
-    read: Mapping[Place, frozenset[Key]] = {}
+    read: Mapping[Place, frozenset[Key]] = field(default_factory=dict)
     numbering: Numbering = Numbering()
 
     @property

@@ -2,8 +2,8 @@
 
 lowering.py, expansion.py, straight.py, running.py, noise.py, past_rates.py
     which formulas become routines: F and M, the straight line, the method as it runs, mini-batches
-program.py, statements.py
-    the records that every target reads
+program.py, statements.py, needs.py
+    the records that every target reads, and the small functions that it includes for them
 blocks.py, entrywise.py, shapes.py, one_tensor.py, needed.py
     expressions to statements: what is not entrywise, what is, matrices of other shapes
 few_steps.py, ranges.py, memories.py, tolerance.py

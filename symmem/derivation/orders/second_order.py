@@ -16,7 +16,6 @@ from sympy import Add, Expr, Integer, Rational, S, Sum, Symbol, oo
 
 from symmem.algebra.atoms import LR, PAST, STEP, slot, split_scalar, terms_of
 from symmem.algebra.directional import along, derivative
-from symmem.algebra.every import every
 from symmem.algebra.grouping import group
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.results import Missing
@@ -193,5 +192,6 @@ def _below(scalar: Expr, bound: Expr, scalars: Scalars) -> Expr | None:
     pieces = scalars.pieces(scalar.xreplace({PAST: index}))
     if pieces is None:
         return None
-    closed = every(definite_sum(scalars.field, piece, index, bound) for piece in pieces)
-    return None if closed is None else Add(*map(scalars.write, closed))
+    closed = [definite_sum(scalars.field, piece, index, bound) for piece in pieces]
+    totals = [total for total in closed if total is not None]
+    return None if len(totals) < len(closed) else Add(*(scalars.write(total) for total in totals))

@@ -9,6 +9,7 @@ from sympy import Abs, Add, Expr, Integer, Mul, Pow, S, Symbol, log, sign
 
 from symmem.algebra.atoms import TOTAL, terms_of
 from symmem.algebra.directional import derivative
+from symmem.algebra.every import every
 from symmem.algebra.heads import HEADS
 from symmem.algebra.real_functions import real_function
 from symmem.algebra.reals import signed_power
@@ -18,8 +19,8 @@ def antiderivative(function: Expr, variable: Symbol) -> Expr | None:
     """An expression ``a`` with ``da/dx = function`` for one real variable x, or None where no rule finds one."""
     if function.has(TOTAL):
         return None  # it joins entries: no function of one variable
-    parts = [_antiderivative_of_term(term, variable) for term in terms_of(function)]
-    return None if any(part is None for part in parts) else Add(*parts)
+    parts = every(_antiderivative_of_term(term, variable) for term in terms_of(function))
+    return None if parts is None else Add(*parts)
 
 
 def _antiderivative_of_term(term: Expr, x: Symbol) -> Expr | None:

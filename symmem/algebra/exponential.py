@@ -15,6 +15,7 @@ from math import lcm
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, S, Symbol
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.every import every
 from symmem.algebra.heads import HEADS, labels_of
 from symmem.algebra.powers import (
     above_one,
@@ -147,9 +148,8 @@ class ExponentialField:
         slopes = linear_exponent(exponent, self.indices)
         if slopes is None:
             return self._read_power_of_number(base, exponent)
-        factors = [self._read_factor(factor, exponent, slopes) for factor in Mul.make_args(base)]
-        known = [factor for factor in factors if factor is not None]
-        return product_of(known) if len(known) == len(factors) else None
+        factors = every(self._read_factor(factor, exponent, slopes) for factor in Mul.make_args(base))
+        return None if factors is None else product_of(factors)
 
     def _read_power_of_number(self, base: Expr, exponent: Expr) -> Quotient | None:
         """``2**(-a - n/2)``, into which SymPy draws ``2**(-a)`` and ``sqrt(2)**(-n)`` together, factor by factor."""
@@ -159,9 +159,8 @@ class ExponentialField:
             root = Pow(base, exponent)
             return self.read(root) if root in self.constants or not isinstance(root, Pow) else None
         if isinstance(exponent, Add):
-            factors = [self._read_power(base, term) for term in exponent.args]
-            known = [factor for factor in factors if factor is not None]
-            return product_of(known) if len(known) == len(factors) else None
+            factors = every(self._read_power(base, term) for term in exponent.args)
+            return None if factors is None else product_of(factors)
         degree = root_degree(exponent, self.indices)
         slopes = linear_exponent(degree * exponent, self.indices)
         if degree > 1 and slopes is not None:

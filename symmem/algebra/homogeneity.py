@@ -11,6 +11,7 @@ from __future__ import annotations
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, Symbol, sign
 
 from symmem.algebra.atoms import TOTAL, is_scalar, split_scalar, terms_of
+from symmem.algebra.every import every
 from symmem.algebra.head import Head, Scope
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.real_functions import real_function
@@ -122,9 +123,8 @@ def degree_in(expression: Expr, vector: Symbol) -> Expr | None:
     if isinstance(expression, Pow):
         inner = degree_in(expression.base, vector)
         return None if inner is None or vector in expression.exp.free_symbols else inner * expression.exp
-    parts = [degree_in(part, vector) for part in expression.args]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+    known = every(degree_in(part, vector) for part in expression.args)
+    if known is None:
         return None
     if isinstance(expression, Mul):
         return Add(*known)

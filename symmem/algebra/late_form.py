@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from sympy import Expr, Max, Min, Symbol
 
+from symmem.algebra.every import every
+
 
 def late_form(expression: Expr, r: Symbol) -> tuple[Expr, int] | None:
     """The expression from some step r on without minima and maxima, and that step; None where they do not resolve."""
@@ -25,10 +27,10 @@ def late_form(expression: Expr, r: Symbol) -> tuple[Expr, int] | None:
         steps = max(steps, found[1])
     if not isinstance(expression, (Min, Max)):
         return expression.func(*parts), steps
-    lines = [_line(part, r) for part in parts]
-    if None in lines:
+    lines = every(_line(part, r) for part in parts)
+    if lines is None:
         return None
-    kept, crossing = _last_kept([line for line in lines if line is not None], isinstance(expression, Min))
+    kept, crossing = _last_kept(lines, isinstance(expression, Min))
     return kept[0] * r + kept[1], max(steps, crossing)
 
 

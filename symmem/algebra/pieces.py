@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 
 from sympy import Add, Expr, Mul, Pow, Symbol
 
+from symmem.algebra.every import every
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.rational import Quotient, product_of, quotient
 from symmem.records import record
@@ -58,15 +59,13 @@ class Pieces:
             element = self.field.read(scalar)
             return None if element is None else [element]
         if isinstance(scalar, Add):
-            parts = [self.pieces(term) for term in scalar.args]
-            return None if any(part is None for part in parts) else merge(self, chain(parts))
+            terms = every(map(self.pieces, scalar.args))
+            return None if terms is None else merge(self, chain.from_iterable(terms))
         whole, sums = self._split_product(scalar)
-        front = self.field.read(whole)
-        parts = [self.pieces(factor) for factor in sums]
-        if front is None or any(part is None for part in parts):
+        front, factors = self.field.read(whole), every(map(self.pieces, sums))
+        if front is None or factors is None:
             return None
-        lists = [[front], *(part for part in parts if part is not None)]
-        return merge(self, (product_of(choice) for choice in product(*lists)))
+        return merge(self, (product_of(choice) for choice in product([front], *factors)))
 
     def _split_product(self, scalar: Mul) -> tuple[Expr, list[Expr]]:
         """``(whole, sums)``: the factors read as one element, and those that fall apart by their decays.
@@ -140,8 +139,3 @@ def merge(pieces: Pieces, elements: Iterable[Quotient]) -> list[Quotient]:
     elif constant is not None:
         groups[frozenset(), ()] = constant
     return [total for total in groups.values() if not total.is_zero()]
-
-
-def chain(parts: Iterable[list[Quotient] | None]) -> list[Quotient]:
-    """All pieces in one list."""
-    return [element for part in parts if part is not None for element in part]

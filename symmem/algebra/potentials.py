@@ -22,6 +22,7 @@ from symmem.algebra.atoms import (
     total,
 )
 from symmem.algebra.directional import derivative
+from symmem.algebra.every import every
 
 
 def potential(field: Expr) -> tuple[tuple[tuple[Expr, Expr], ...], tuple[Expr, ...]]:
@@ -56,10 +57,9 @@ def _of_vector(vector: Expr) -> tuple[Expr, Expr] | None:
         inner = antiderivative(vector, THETA)
         return None if inner is None else (total(inner), S.Zero)
     if is_contraction(vector) and len(vector.args) == 1:
-        parts = [_of_hessian_product(term) for term in terms_of(vector.args[0])]
-        known = [part for part in parts if part is not None]
-        if len(known) == len(parts):
-            return Add(*(part for part, _ in known)), Add(*(rest for _, rest in known))
+        parts = every(_of_hessian_product(term) for term in terms_of(vector.args[0]))
+        if parts is not None:
+            return Add(*(part for part, _ in parts)), Add(*(rest for _, rest in parts))
     return None
 
 

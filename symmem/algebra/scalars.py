@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, Rational, S, Symbol, sign
 
 from symmem.algebra.atoms import PAST, STEP
+from symmem.algebra.every import every
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import numeric_factor, write
 from symmem.algebra.head import Head
 from symmem.algebra.intervals import Interval
-from symmem.algebra.pieces import Pieces, chain, merge
+from symmem.algebra.pieces import Pieces, merge
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.rational import Quotient, quotient
 from symmem.algebra.results import Missing
@@ -82,10 +84,10 @@ class Scalars(Pieces):
 
     def add(self, parts: list[Expr]) -> Expr:
         """The sum of scalars, decay by decay; a plain sum where one of them is not in the field."""
-        found = [self.pieces(part) for part in parts]
-        if len(parts) == 1 or any(pieces is None for pieces in found):
+        found = every(map(self.pieces, parts))
+        if len(parts) == 1 or found is None:
             return Add(*parts)
-        return Add(*(self.write(piece) for piece in merge(self, chain(found))))
+        return Add(*(self.write(piece) for piece in merge(self, chain.from_iterable(found))))
 
     def content(self, coefficients: list[Expr]) -> Expr:
         """The common factor of several coefficients, its sign that of the first; 1 where it is a number.
@@ -94,16 +96,15 @@ class Scalars(Pieces):
         """
         if len(coefficients) < 2 or any(isinstance(c, (Add, Integer)) for c in coefficients):
             return Integer(1)
-        elements = [self.field.read(coefficient) for coefficient in coefficients]
-        known = [element for element in elements if element is not None]
-        if len(known) < len(elements):
+        elements = every(self.field.read(coefficient) for coefficient in coefficients)
+        if elements is None:
             return Integer(1)
-        above, below = known[0].numerator, known[0].denominator
-        for element in known[1:]:
+        above, below = elements[0].numerator, elements[0].denominator
+        for element in elements[1:]:
             above = above.gcd(element.numerator)
             below = below.gcd(element.denominator)
         common = quotient(above, below)
-        if numeric_factor(known[0] / common) < 0:
+        if numeric_factor(elements[0] / common) < 0:
             common = -common
         content = self.write(common)
         return Integer(1) if content.is_Rational else content

@@ -16,6 +16,7 @@ from enum import IntEnum
 from sympy import Add, Expr, Integer, Mul, Pow, Product, Rational, Symbol, exp
 
 from symmem.algebra.eventual import Limit, eventually
+from symmem.algebra.every import every
 from symmem.algebra.head import Roughness
 from symmem.algebra.heads import HEADS
 from symmem.algebra.intervals import BETWEEN_POLES, UNIT
@@ -54,9 +55,8 @@ def behaviour(scalar: Expr, index: Symbol, ranges: Ranges, limit: Limit) -> Beha
         return Behaviour.TAME
     if isinstance(scalar, exp) or (isinstance(scalar, Pow) and index not in scalar.base.free_symbols):
         return _exponential(scalar, index, ranges, limit)
-    known = [behaviour(part, index, ranges, limit) for part in scalar.args]
-    parts = [part for part in known if part is not None]
-    if len(parts) < len(known):
+    parts = every(behaviour(part, index, ranges, limit) for part in scalar.args)
+    if parts is None:
         return None
     if isinstance(scalar, Add):
         fading = all(part is Behaviour.FADING for part in parts)

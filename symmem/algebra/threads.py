@@ -4,6 +4,10 @@ SymPy keeps with each object what it has found out about it, and writes a fact d
 second thread that asks between the two finds the fact, does not look at it again, and answers "not known", which is
 taken for a no: from a -72 that is ``extended_negative`` and not yet ``negative`` SymPy makes ``8**(-72) == 8**72``, and
 keeps that for the life of the process.  So one thread asks at a time; each gets the answer that it gets alone.
+
+It is the one state that the package sets at import, and the one place where it changes another package.  A lock of our
+own around derivations would be nearer at hand and would not do: objects are shared by the whole process, and a caller's
+thread that prints what another thread derived asks SymPy too.
 """
 
 from __future__ import annotations

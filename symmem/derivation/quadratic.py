@@ -12,6 +12,7 @@ from sympy import Expr, Poly, Pow, Rational, S, Symbol, sqrt
 
 from symmem.algebra.atoms import GRAD, LR
 from symmem.algebra.directional import slope_in
+from symmem.algebra.every import every
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.passes import collect
 from symmem.algebra.rational import Quotient
@@ -133,9 +134,7 @@ def _series(method: Method, equation: Poly, order: int) -> list[Quotient] | Miss
 
 def _read(polynomial: Poly, field: ExponentialField) -> list[Quotient] | None:
     """The coefficients, the highest first; None where one of them is not in the field."""
-    elements = [field.read(coefficient) for coefficient in polynomial.all_coeffs()]
-    known = [element for element in elements if element is not None]
-    return known if len(known) == len(elements) else None
+    return every(map(field.read, polynomial.all_coeffs()))
 
 
 def _paired(left: Poly, right: Poly) -> list[tuple[Expr, Expr]]:

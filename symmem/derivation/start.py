@@ -36,7 +36,15 @@ _ONLY = ", and a start-up shift is given only where it does"
 
 
 def shift(method: Method) -> Expr:
-    """``d_1``, all at theta_0; 0 where the step does not depend on n (bias correction, degree 0)."""
+    """``d_1``, all at theta_0; 0 where the step does not depend on n (bias correction, degree 0).
+
+    An average without bias correction lacks ``beta^(s+1) grad`` in step s:
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> shift(method_of(load("ema-momentum")))
+    beta*grad/(1 - beta)
+    """
     if is_steady_step(method):
         return S.Zero
     scalars = method.numbers

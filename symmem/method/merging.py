@@ -13,6 +13,7 @@ Phi: see :mod:`.doubles`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -55,32 +56,42 @@ def _together(method: Method) -> Method:
     free = [channel for place, channel in enumerate(method.channels) if place not in read]
     channels = [channel for place, channel in enumerate(method.channels) if place in read]
     while free:
-        first = free.pop(0)
-        kernels, g, others = [first.kernel], first.g, []
-        below = S.One
-        for other in free:
-            factor = _factor(phi, first, other, method.numbers)
-            if factor is None:
-                continue
-            scale = _share(factor, other.g, first.g, method.numbers)
-            weight = proportion(first.kernel, other.kernel, method.numbers)
-            if scale is not None:
-                kernels.append(other.kernel.scaled(scale))
-            elif weight is not None:
-                g = g + factor * weight * other.g
-                below = _below(factor * weight * below, method.numbers) * below
-            else:
-                continue
-            others.append(other)
+        first, *rest = free
+        joined, others = _joined(phi, first, rest, method.numbers)
+        channels.append(joined)
         for other in others:
-            free.remove(other)
             phi = phi.xreplace({other.symbol: S.Zero})
-        g = g if g == first.g else collect(distribute(below * g), method.numbers)
-        kernels = kernels if below == 1 else [kernel.scaled(1 / below) for kernel in kernels]
-        channels.append(replace(first, g=g, kernel=kernel_sum(kernels, method.numbers)))
+        free = [channel for channel in rest if channel not in others]
     if len(channels) == len(method.channels):
         return method
     return replace(method, phi=phi, channels=tuple(channels))
+
+
+def _joined(
+    phi: Expr, first: Channel, rest: Sequence[Channel], numbers: Scalars
+) -> tuple[Channel, list[Channel]]:
+    """The first channel with all that Phi sees only together with it, and which of the rest these are.
+
+    Those with a multiple of its g bring their kernel, those with a multiple of its kernel bring their g.
+    """
+    kernels, g, others, below = [first.kernel], first.g, list[Channel](), S.One
+    for other in rest:
+        factor = _factor(phi, first, other, numbers)
+        if factor is None:
+            continue
+        scale = _share(factor, other.g, first.g, numbers)
+        weight = proportion(first.kernel, other.kernel, numbers)
+        if scale is not None:
+            kernels.append(other.kernel.scaled(scale))
+        elif weight is not None:
+            g = g + factor * weight * other.g
+            below = _below(factor * weight * below, numbers) * below
+        else:
+            continue
+        others.append(other)
+    g = g if g == first.g else collect(distribute(below * g), numbers)
+    kernels = kernels if below == 1 else [kernel.scaled(1 / below) for kernel in kernels]
+    return replace(first, g=g, kernel=kernel_sum(kernels, numbers)), others
 
 
 def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr | None:

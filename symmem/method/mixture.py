@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sympy import Add, Expr, S, Symbol
 
+from symmem.algebra.every import every
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.algebra.scalars import Scalars
@@ -114,9 +115,8 @@ class Mixture(Kernel):
 
     def limit_tail(self, j: Expr) -> Expr | None:
         """Tails add up."""
-        tails = [part.limit_tail(j) for part in self.parts]
-        known = [tail for tail in tails if tail is not None]
-        return Add(*known) if len(known) == len(tails) else None
+        tails = every(part.limit_tail(j) for part in self.parts)
+        return None if tails is None else Add(*tails)
 
     def limit_spans(self, j: Expr) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
         """Those of the parts, side by side."""

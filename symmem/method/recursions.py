@@ -23,6 +23,7 @@ from operator import add
 
 from sympy import Add, Expr
 
+from symmem.algebra.every import every
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
 from symmem.algebra.rational import Quotient
@@ -86,11 +87,10 @@ class Recursions:
         """``(C x C' ...) f`` of a state of all; a term for each choice of memories that stand side by side."""
         parts: dict[tuple[int, ...], list[Quotient]] = {}
         for place, value in state.items():
-            factors = [readers.get(i) for readers, i in zip(self._readers, place, strict=True)]
-            known = [factor for factor in factors if factor is not None]
-            if len(known) == len(factors):
+            factors = every(readers.get(i) for readers, i in zip(self._readers, place, strict=True))
+            if factors is not None:
                 blocks = tuple(block[i] for block, i in zip(self._blocks, place, strict=True))
-                parts.setdefault(blocks, []).append(reduce(lambda x, y: x * y, known, value))
+                parts.setdefault(blocks, []).append(reduce(lambda x, y: x * y, factors, value))
         return Add(*(write(self._field, reduce(add, each)) for each in parts.values()))
 
     def _reached(

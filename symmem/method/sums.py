@@ -18,6 +18,7 @@ from functools import lru_cache
 from sympy import Add, Dummy, Expr, Integer, Max, Min, Sum, Symbol, nan, oo, zoo
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.every import every
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
 from symmem.algebra.late_form import late_form
@@ -117,9 +118,9 @@ def _closed_in_field(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr 
             return None  # so many terms beyond an index are not added one by one
         # Nothing stands before r = 0.
         below = field.number(0) if index == 0 else definite_sum(field, element, r, index)
-        ends = [field.read(summand.xreplace({r: index + step})) for step in range(int(beyond))]
-        if below is None or None in ends:
+        ends = every(field.read(summand.xreplace({r: index + step})) for step in range(int(beyond)))
+        if below is None or ends is None:
             return None
-        part = sum((end for end in ends if end is not None), below)
+        part = sum(ends, below)
         total = total + part if sign > 0 else total - part
     return write(field, total)

@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol
 
+from symmem.algebra.every import every
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.results import Missing
 from symmem.program.digits.decay_functions import Shortfall, Whole
@@ -159,8 +160,8 @@ def _sector(value: Expr, known: Mapping[Symbol, Sector], index: Symbol, ranges: 
         if not isinstance(exponent, Rational) or found[0] is None:
             return None
         return _at_most(found[0] * abs(Fraction(int(exponent.p), int(exponent.q))))
-    sectors = [each for each in found if each is not None]
-    if len(sectors) < len(found):
+    sectors = every(found)
+    if sectors is None:
         return None
     if isinstance(value, Mul):
         return _at_most(sum(sectors, Fraction(0)))

@@ -14,6 +14,7 @@ from itertools import chain
 from sympy import Expr, Product, S, Sum, Symbol, powsimp
 
 from symmem.algebra.atoms import LR, PAST, STEP, is_scalar, moves_with_theta
+from symmem.algebra.every import every
 from symmem.algebra.families import RATE
 from symmem.algebra.results import Missing
 from symmem.algebra.where import where
@@ -48,15 +49,15 @@ def past_rates(derivation: Derivation) -> PastRates | None:
     line, _, _ = straight_formulas(rated)
     known = [each for each in (change, line) if not isinstance(each, Missing)]
     found = dict.fromkeys(chain.from_iterable(_sums(each) for each in known))
-    after = [_after(each) for each in found]
-    if isinstance(change, Missing) or any(each is None for each in after):
+    after = every(map(_after, found))
+    if isinstance(change, Missing) or after is None:
         return None
     names = {each: Internal(f"past{k}") for k, each in enumerate(found, start=1)}
     ready = [each.xreplace({**names, LR: S.One}) for each in known]
     if any(each.has(RATE) for each in ready):
         return None
     routines = [vector_routine(each) for each in ready]
-    nexts = [each.xreplace(names) for each in after if each is not None]
+    nexts = [each.xreplace(names) for each in after]
     return PastRates(routines[0], (*routines, None)[1], tuple(names.values()), tuple(nexts))
 
 

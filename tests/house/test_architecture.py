@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -227,6 +228,14 @@ def test_a_file_that_is_written_is_seen(source: str) -> None:
 
 def test_every_module_says_what_it_is(module: tuple[str, str]) -> None:
     assert ast.get_docstring(ast.parse(module[1]))
+
+
+@pytest.mark.parametrize("room", ["algebra", "declaration", "derivation", "method", "notation", "program"])
+def test_a_room_of_many_modules_has_a_map(room: str) -> None:
+    """Its own docstring names each of them once."""
+    told = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    modules = sorted(path.name for path in (PACKAGE / room).glob("[!_]*.py"))
+    assert sorted(re.findall(r"\b(\w+\.py)\b", told)) == modules
 
 
 def test_modules_are_short(module: tuple[str, str]) -> None:

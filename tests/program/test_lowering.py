@@ -23,8 +23,9 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.marked_sums import MarkedSums
 from symmem.method.reading import method_of
 from symmem.program.lowering import lower, number_routine, vector_routine
+from symmem.program.needs import Need
 from symmem.program.products import direction_name, lower_products, product_symbol
-from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.program import Program, Routine, Variants
 from symmem.program.ranges import split_ranges
 from symmem.program.statements import Assign, Contract, Evaluate, Internal, Loop
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sympy import Add, Expr, Symbol, symbols
 
-from symmem.program.program import Need
+from symmem.program.needs import Need
 from symmem.targets.numpy.module import HELPERS
 from symmem.targets.printing import Dialect, part_names
 from symmem.targets.python.copied import Helpers, copied

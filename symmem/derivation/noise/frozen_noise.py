@@ -5,6 +5,9 @@
 
 to second order in the noise; the primes are derivatives in the gradient, V the variance of one batch's gradient.  It is
 0 where Phi and the g_l are linear: the mean of a linear update is that of the mean gradient.
+
+Example: Signum, a smoothed sign of an average with ``K = (1 - beta)/(1 + beta)`` for ``rho = 0``, has
+``N = V/2 Phi''(grad) (1 - beta)/(1 + beta)``.
 """
 
 from __future__ import annotations

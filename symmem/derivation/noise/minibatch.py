@@ -47,7 +47,18 @@ def noisy_hessian(weights: Expr) -> Expr:
 
 
 def memory_noise(past: NoisyPast) -> Expr:
-    """``B``: what noise adds to the correction through memory, over h."""
+    """``B``: what noise adds to the correction through memory, over h.
+
+    Heavy ball at n = 1: the first batch moved theta_0 by ``-h xi_0``, and its gradient, whose noise has the Jacobian
+    Dxi_0, is in the memory with beta.  So ``B = beta E Dxi_0[xi_0]``, and ``E Dxi[xi] = grad V/2``:
+
+    >>> from symmem import load
+    >>> from symmem.derivation.noise.noisy_past import StepPast
+    >>> from symmem.method.reading import method_of
+    >>> from symmem.method.sampling import Sampling
+    >>> memory_noise(StepPast(method_of(load("heavyball")), Sampling(None), 1))
+    beta*variance_gradient(1)/2
+    """
     return collect(
         Add(*(_through(past, place) for place in range(len(past.method.channels)))), past.method.numbers
     )

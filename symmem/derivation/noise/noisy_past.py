@@ -77,7 +77,16 @@ class NoisyPast(ABC):
 
 @record(frozen=True)
 class SettledPast(NoisyPast):
-    """After many steps: one update at every past step, and sums of kernels in closed form."""
+    """After many steps: one update at every past step, and sums of kernels in closed form.
+
+    Heavy ball: ``sum_k k beta^k``, and ``sum_{i>=1} sum_j beta^(i+j) beta^j``:
+
+    >>> from symmem import load
+    >>> from symmem.method.reading import method_of
+    >>> past = SettledPast(method_of(load("heavyball")), Sampling(None))
+    >>> past.lag(0), past.repeated_lag(0, 0)
+    (beta/(1 - beta)**2, beta/((1 - beta)**2*(beta + 1)))
+    """
 
     @property
     def gains(self) -> Gains:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from sympy import Expr, Integer
 
+from symmem.algebra.every import every
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.grouping import group
 from symmem.algebra.rational import Quotient, product_of, sum_of
@@ -98,13 +99,12 @@ def _memory(method: Method, step: int) -> _Memory | Missing:
     for channel in channels:
         # A g that does not move has no branch in any tree: nobody asks for its weights.
         asked = len(channels) == 1 or bool(paths(method, channel))
-        table = [_weights(channel.kernel, s, field) for s in range(step + 1)] if asked else []
-        known = [row for row in table if row is not None]
-        if len(known) < len(table):
+        table = every(_weights(channel.kernel, s, field) for s in range(step + 1 if asked else 0))
+        if table is None:
             words = " have no exact value in the parameters"
             reason = Sentence.of(Whose(method.name), f"step {step}: the weights of ", channel.symbol, words)
             return Missing(reason, (Advice.LIMIT,))
-        tables.append(known)
+        tables.append(table)
     # A single channel may settle: the differentials hold its limit gain, and its gain at the step takes that place.
     only = channels[0].kernel
     whole = field.read(only.limit_gain / only.normaliser) if len(channels) == 1 else field.number(1)
@@ -117,9 +117,8 @@ def _memory(method: Method, step: int) -> _Memory | Missing:
 
 def _weights(kernel: Kernel, s: int, field: ExponentialField) -> list[Quotient] | None:
     """``p(s, j)`` for j = 0, ..., s; None where one of them is not in the field."""
-    row = [field.read(kernel.weight(Integer(s), Integer(j)) / kernel.normaliser) for j in range(s + 1)]
-    known = [weight for weight in row if weight is not None]
-    return known if len(known) == len(row) else None
+    weights = (kernel.weight(Integer(s), Integer(j)) for j in range(s + 1))
+    return every(field.read(weight / kernel.normaliser) for weight in weights)
 
 
 class _Memory:

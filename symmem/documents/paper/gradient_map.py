@@ -44,19 +44,21 @@ def gradient_map(
     """The corollary, a denial, or nothing for a method of another kind."""
     if isinstance(found, Obstruction):
         return {
-            "verdict": "none",
+            "denied": True,
             "sentence": writer.sentence(map_obstruction_prose(found)),
             "witness": witness(found.witness, writer),
         }
     if not isinstance(found, GradientMapLoss):
-        return {"verdict": ""}
+        return {"denied": False, "exists": False}
     rows = [
         Row(Applied(_LOSS, (THETA,)), (found.potential,), f"eq:{name}-map-loss"),
         Row(Applied(_PSI, (Atom("grad"),)), (found.map.primitive,)),
     ]
     kernel = found.map.kernel
     return {
-        "verdict": "found",
+        "denied": False,
+        "exists": True,
+        "decays": found.map.decay != 0,
         "step": _step(found, writer, front),
         "error": writer.inline(BigO(power_of_h(found.order + 2))),
         "display": writer.display(rows),

@@ -36,7 +36,7 @@ from symmem.documents.paper.lemma import Short, lemma
 from symmem.documents.paper.macros import FILE
 from symmem.documents.paper.noise import noise
 from symmem.documents.paper.proof import proof, written_in_closed_form
-from symmem.documents.parts import SETTLED, Limit, Part
+from symmem.documents.parts import SETTLED, Limit, Part, StartShift
 from symmem.documents.scheduled import settled_front
 from symmem.documents.update import notes, reads_others
 from symmem.output.rendering import render
@@ -71,7 +71,9 @@ def _section(account: Account, layout: Layout, writer: Writer, given: Dealt) -> 
         "proves": layout.share.proves,
         "limit_alone": layout.share is Share.LIMIT,
         "local_error": account.order + 2 if account.order > 1 else "",
-        "finite_order": finite_order(account),
+        "only_first": finite_order(account) == 1,
+        "uniform_order": finite_order(account) + 1,
+        "start_follows": _is_proved(account) and _start_is_close(account),
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
@@ -125,9 +127,22 @@ def _rests_on(account: Account, writer: Writer, written: tuple[Expr, ...]) -> di
             if each.is_departure
         ],
         "unknown": [consequences.capital(writer.sentence(each.sentence.parts)) for each in account.unknown],
-        "proved": bool(account.conclusions) or isinstance(account.limit, Limit),
+        "proved": _is_proved(account),
         "warned": _is_warned(account),
     }
+
+
+def _is_proved(account: Account) -> bool:
+    """Whether the theorem holds for it, so that what follows from it may be claimed."""
+    return bool(account.conclusions) or isinstance(account.limit, Limit)
+
+
+def _start_is_close(account: Account) -> bool:
+    """Whether the start is told to second order in h, for which the closeness of first order is proof enough."""
+    start = account.start
+    if not isinstance(start, StartShift):
+        return False
+    return len(start.shifts) == 1 if start.is_shifted else finite_order(account) == 1
 
 
 def _is_warned(account: Account) -> bool:

@@ -18,7 +18,14 @@ Node = tuple[Expr, ...]
 
 
 class Complete(Function):
-    """``h_m``; the arguments are m, the number of factors in a node, and the factors, filled up with ones."""
+    """``h_m``; the arguments are m, the number of factors in a node, and the factors, filled up with ones.
+
+    >>> from sympy import symbols
+    >>> a, b, m = symbols("a b m")
+    >>> found = Complete.of(m, [(b,), (a, b)])  # h_m(b, a b)
+    >>> found, found.nodes
+    (Complete(m, 2, b, 1, a, b), [(b,), (a, b)])
+    """
 
     @classmethod
     def of(cls, order: Expr, nodes: Sequence[Node]) -> Expr:

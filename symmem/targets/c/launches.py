@@ -19,9 +19,10 @@ from sympy import Symbol
 from symmem.algebra.atoms import GRAD, THETA
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing, Sentence
+from symmem.program.needs import Need
 from symmem.program.one_tensor import SIZE
 from symmem.program.products import direction_name, product_symbol
-from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.program import Program, Routine, Variants
 from symmem.program.running import Running
 from symmem.program.statements import Total, reads
 from symmem.program.updates import UPDATES

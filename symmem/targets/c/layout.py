@@ -17,7 +17,7 @@ from symmem.derivation.derivation import Derivation
 from symmem.documents.parts import Part
 from symmem.output.files import check_folder, write_set
 from symmem.output.rendering import render
-from symmem.program.program import Need
+from symmem.program.needs import Need
 from symmem.program.updates import updates
 from symmem.targets.c.functions import interface
 from symmem.targets.c.launches import Parts

@@ -10,6 +10,7 @@ from itertools import chain
 
 from sympy import Expr, Rational
 
+from symmem.algebra.every import every
 from symmem.algebra.trees import Branch, Tree, trees
 from symmem.derivation.gains import unsettled
 from symmem.derivation.orders.differentials import Differentials
@@ -44,29 +45,31 @@ def tree_table(method: Method) -> TreeTable | None:
         return None
     one = merged(method)
     kernels = tuple(channel.kernel for channel in one.channels)
-    memories = [_memory(kernel, one) for kernel in kernels]
-    known = [each for each in memories if each is not None]
+    memories = every(_memory(kernel, one) for kernel in kernels)
     coefficients = Coefficients(kernels)
-    values = [_rational(generator, one) for generator in coefficients.generators]
-    numbers = [value for value in values if value is not None]
-    if len(known) < len(memories) or len(numbers) < len(values):
+    numbers = every(_rational(generator, one) for generator in coefficients.generators)
+    if memories is None or numbers is None:
         return None
     if any(_rational(kernel.normaliser, one) in (None, 0) for kernel in kernels):
         return None
     by_size = _trees(one)
     increments = coefficients.solve(by_size)
+
+    def row(tree: Tree) -> str | None:
+        """None where a number is too long."""
+        step = -_value(increments[tree][0], numbers)
+        parts = coefficients.flow(increments[tree])
+        flow = sum((_value(x, numbers) * share for x, share in parts), Fraction(0))
+        bits = max(abs(part).bit_length() for x in (step, flow) for part in x.as_integer_ratio())
+        return f"({_tree(tree)}, {_number(step)}, {_number(flow)})" if bits <= MOST_BITS else None
+
     found: list[list[str]] = []
-    for size in range(1, len(by_size)):
-        rows = []
-        for tree in by_size[size]:
-            step = -_value(increments[tree][0], numbers)
-            parts = coefficients.flow(increments[tree])
-            flow = sum((_value(x, numbers) * share for x, share in parts), Fraction(0))
-            if max(abs(part).bit_length() for x in (step, flow) for part in x.as_integer_ratio()) > MOST_BITS:
-                return TreeTable(tuple(known), tuple(chain(*found)), size - 1)
-            rows.append(f"({_tree(tree)}, {_number(step)}, {_number(flow)})")
+    for of_size in by_size[1:]:
+        rows = every(map(row, of_size))
+        if rows is None:
+            break
         found.append(rows)
-    return TreeTable(tuple(known), tuple(chain(*found)), len(found))
+    return TreeTable(tuple(memories), tuple(chain(*found)), len(found))
 
 
 def _trees(method: Method) -> list[list[Tree]]:
@@ -83,12 +86,11 @@ def _memory(kernel: Kernel, method: Method) -> str | None:
     """The memory after many steps, from its definition."""
     if isinstance(kernel, (Mixture, Composition)):
         pair = kernel.parts if isinstance(kernel, Mixture) else (kernel.outer, kernel.inner)
-        parts = [_memory(part, method) for part in pair]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
+        parts = every(_memory(part, method) for part in pair)
+        if parts is None:
             return None
-        text = known[-1]
-        for part in reversed(known[:-1]):
+        text = parts[-1]
+        for part in reversed(parts[:-1]):
             text = f"({'Both' if isinstance(kernel, Mixture) else 'After'} {part} {text})"
         return text
     assert isinstance(kernel, (Geometric, Instant, Delay)), (

@@ -5,16 +5,16 @@ from __future__ import annotations
 from sympy import Expr, Max, Min
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.every import every
 
 
 def later(formula: Expr) -> tuple[int, Expr]:
     """``(d, x(n + d))`` with the least d for which no ``Min`` and no ``Max`` of the step is left; else ``(0, x)``."""
     cases = [part for part in formula.atoms(Min, Max) if STEP in part.free_symbols]
-    starts = [_start(part) for part in cases]
-    known = [start for start in starts if start is not None]
-    if len(known) < len(starts) or not known:
+    starts = every(map(_start, cases))
+    if not starts:
         return 0, formula
-    start = max(0, *known)
+    start = max(0, *starts)
     return start, formula.xreplace({part: _decided(part) for part in cases}).subs(STEP, STEP + start)
 
 

@@ -20,7 +20,8 @@ from symmem.derivation.loss.running_loss import running_loss
 from symmem.method.reading import running_method
 from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import number_routine
-from symmem.program.program import Need, Program, Routine
+from symmem.program.needs import Need
+from symmem.program.program import Program, Routine
 from symmem.targets.jax.writer import JaxWriter
 from symmem.targets.python.layout import INDENT, WIDTH, Argument, call, indented
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
-from symmem.program.program import Need
+from symmem.program.needs import Need
 from symmem.targets.jax.optax_functions import OptaxFunctions
 from symmem.targets.jax.writer import JaxWriter, spelling
 from symmem.targets.python.copied import Helpers

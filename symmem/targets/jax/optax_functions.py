@@ -17,8 +17,9 @@ from symmem.derivation.running import frozen_parameters
 from symmem.notation.decimals import decimal
 from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import limit_rate, number_routine
+from symmem.program.needs import Need
 from symmem.program.past_rates import NOW, PastRates, past_rates
-from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.program import Program, Routine, Variants
 from symmem.program.running import Running, running_routine
 from symmem.program.scope import Scope
 from symmem.program.statements import Assign

@@ -11,7 +11,8 @@ from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.stability import Stability, stability
 from symmem.program.lowering import number_routine
-from symmem.program.program import Need, Program
+from symmem.program.needs import Need
+from symmem.program.program import Program
 from symmem.program.running import Running, running_value
 from symmem.program.statements import Assignment, Internal
 from symmem.targets.jax.writer import JaxWriter

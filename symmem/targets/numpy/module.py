@@ -6,8 +6,9 @@ from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
 from symmem.program.lowering import lower
+from symmem.program.needs import Need
 from symmem.program.noise import with_noise
-from symmem.program.program import Need, Program
+from symmem.program.program import Program
 from symmem.program.scope import Scope
 from symmem.targets.numpy.writer import FUNCTIONS, OF_TWO, OTHERS, NumpyWriter
 from symmem.targets.printing import Dialect

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from symmem.program.program import Need
+from symmem.program.needs import Need
 
 
 @dataclass(frozen=True)

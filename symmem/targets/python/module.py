@@ -18,9 +18,10 @@ from symmem.documents.parts import Part
 from symmem.documents.sections import sections
 from symmem.documents.text_writer import TextWriter
 from symmem.output.rendering import render
+from symmem.program.needs import Need
 from symmem.program.noise import ARGUMENTS as NOISE_ARGUMENTS
 from symmem.program.noise import CORRECTION, ORDER
-from symmem.program.program import Need, Program, Routine
+from symmem.program.program import Program, Routine
 from symmem.program.scope import Scope
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.comments import in_docstring

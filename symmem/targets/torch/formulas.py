@@ -14,7 +14,8 @@ from symmem.derivation.line_form import LineForm
 from symmem.output.rendering import render
 from symmem.program.expansion import formulas as formulas_of
 from symmem.program.lowering import vector_routine
-from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.needs import Need
+from symmem.program.program import Program, Routine, Variants
 from symmem.program.scope import Scope
 from symmem.program.statements import Internal
 from symmem.targets.python.layout import indented, signature

@@ -17,7 +17,8 @@ from symmem.method.method import Method
 from symmem.program.digits.shortfalls import without_cancellation
 from symmem.program.digits.stable_sums import stabilised
 from symmem.program.lowering import number_routine, vector_routine
-from symmem.program.program import Need, Routine, Variants, needs_of_ranges
+from symmem.program.needs import Need, needs_of_ranges
+from symmem.program.program import Routine, Variants
 from symmem.program.statements import Assign, Assignment, Internal
 from symmem.targets.python.layout import INDENT, WIDTH, indented, signature
 from symmem.targets.python.surfaces import names_of_opaque

@@ -12,8 +12,8 @@ from symmem.derivation.derivation import Derivation
 from symmem.derivation.groups.parameter_groups import GroupForm, group_form
 from symmem.documents.parts import Part
 from symmem.program.lowering import lower
+from symmem.program.needs import Need
 from symmem.program.noise import with_noise
-from symmem.program.program import Need
 from symmem.targets.python.layout import INDENT, WIDTH, signature
 from symmem.targets.python.module import CHECKS, MATRICES, NOISE, PythonTarget, python_module
 from symmem.targets.torch.arguments import Spelled, SpelledFunction, spelled_arguments, tuple_of

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from symmem import __version__
-from symmem.program.program import Need
+from symmem.program.needs import Need
 from symmem.targets.python.copied import Helpers, copied
 from symmem.targets.python.module import MATRICES, SUMS
 

@@ -10,8 +10,9 @@ from sympy import Symbol
 from symmem.algebra.ranges import Ranges
 from symmem.algebra.results import Missing
 from symmem.derivation.derivation import Derivation
+from symmem.program.needs import Need
 from symmem.program.products import correction_from_products, direction_name, straight_from_products
-from symmem.program.program import Need, Program, Routine, Variants
+from symmem.program.program import Program, Routine, Variants
 from symmem.program.running import Running, running_step
 from symmem.program.statements import Internal
 from symmem.program.updates import STRENGTH, UPDATES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from symmem.derivation.derivation import Derivation
 from symmem.output.rendering import render
-from symmem.program.program import Need
+from symmem.program.needs import Need
 from symmem.program.tolerance import TOLERANCE_BITS
 from symmem.targets.comments import in_docstring
 from symmem.targets.kernel_program import kernel_program

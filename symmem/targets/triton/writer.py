@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from symmem.algebra.atoms import STEP
-from symmem.program.program import Need, Routine, needs_of_ranges
+from symmem.program.needs import Need, needs_of_ranges
+from symmem.program.program import Routine
 from symmem.program.scope import Scope
 from symmem.program.statements import Apply, Assign, Assignment
 from symmem.targets.printing import part_names

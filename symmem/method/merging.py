@@ -13,12 +13,13 @@ Phi: see :mod:`.doubles`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from sympy import Expr, S, sign
+from sympy import Expr, S, Symbol, sign
 
-from symmem.algebra.atoms import is_constant
+from symmem.algebra.atoms import STEP, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.rational import quotient
@@ -28,19 +29,33 @@ from symmem.method.flattening import flattened
 from symmem.method.kernel_sum import kernel_sum
 from symmem.method.method import Channel, Method
 
+Held = Mapping[Symbol, Expr]
+"""What the channels hold, in the momentum variables as they were declared."""
 
-@lru_cache(maxsize=256)
+
 def merged(method: Method) -> Method:
     """The method with as few channels as Phi tells apart."""
+    return _merged(method)[0]
+
+
+def held(method: Method) -> Held:
+    """What each channel of the merged method is: ``m1 + c m2`` where ``Phi = f(m1 + c m2)``, by the name m1."""
+    return _merged(method)[1]
+
+
+@lru_cache(maxsize=256)
+def _merged(method: Method) -> tuple[Method, Held]:
     one = flattened(method)
-    together = _together(without_doubles(one) if one.is_cascade else one)
+    declared = {channel.symbol: channel.symbol for channel in one.channels}
+    together, values = _together(without_doubles(one) if one.is_cascade else one, declared)
     # A double that Phi sees in a sum goes into the sum, with the rest of it; what is left may make new sums.
     single = without_doubles(together)
-    return together if single is together else _together(single)
+    return (together, values) if single is together else _together(single, values)
 
 
-def _together(method: Method) -> Method:
-    """The method with one channel for those that Phi sees only together."""
+def _together(method: Method, values: Held) -> tuple[Method, Held]:
+    """The method with one channel for those that Phi sees only together, and what its channels hold."""
+    found = dict(values)
     phi = method.phi
     read = {place for channel in method.channels for place in method.read_by(channel)}
     free = [channel for place, channel in enumerate(method.channels) if place not in read]
@@ -63,6 +78,8 @@ def _together(method: Method) -> Method:
             else:
                 continue
             others.append(other)
+            if kernel_sum([other.kernel], method.numbers).scale(STEP) != 0:
+                found[first.symbol] += factor * values[other.symbol]
         for other in others:
             free.remove(other)
             phi = phi.xreplace({other.symbol: S.Zero})
@@ -70,8 +87,8 @@ def _together(method: Method) -> Method:
         kernels = kernels if below == 1 else [kernel.scaled(1 / below) for kernel in kernels]
         channels.append(replace(first, g=g, kernel=kernel_sum(kernels, method.numbers)))
     if len(channels) == len(method.channels):
-        return method
-    return replace(method, phi=phi, channels=tuple(channels))
+        return method, values
+    return replace(method, phi=phi, channels=tuple(channels)), found
 
 
 def _factor(phi: Expr, first: Channel, other: Channel, scalars: Scalars) -> Expr | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mpmath
 import pytest
 from mpmath import mpf
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Rational, Symbol, nan, zoo
 from truth import FIRST, load, values_of
 
 import symmem
@@ -122,6 +122,39 @@ def test_poles_between_the_steps_are_none(b: str, poles: list[str]) -> None:
         str(each.sentence) for each in symmem.derive(declared("m1", Momentum("grad", "beta", b))).assumptions
     ]
     assert sorted(each for each in said if each.endswith(" is not 0")) == poles
+
+
+TWO = {name: {"default": Rational(4, 5), "range": "[0, 1)"} for name in ("b1", "b2")}
+POLES = {
+    "second order": (
+        Optimizer("two", "m1*m2", (Momentum("grad", "b1", "1"), Momentum("grad**2", "b2", "1")), TWO),
+        2,
+        ((Rational(1, 2), Rational(1, 4)), (Rational(1, 4), Rational(1, 2))),
+    ),
+    "a slow rate": (
+        Optimizer(
+            "cascade", "m2", (Momentum("grad**2", "b1", "1 - b1"), Momentum("grad/sqrt(m1 + 1)", "b2", "1")),
+            TWO, schedule="min(1, (n + 1)/9)",
+        ),
+        1,
+        ((Rational(1, 2), Rational(1, 2)),),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", POLES)
+def test_every_pole_of_what_is_shown_is_told(case: str) -> None:
+    """At decays where M, or its slow limit, is divided by 0 an assumption is broken, and at others none is."""
+    optimizer, order, places = POLES[case]
+    derivation = symmem.derive(optimizer, order)
+    slow = derivation.slow_limit
+    shown = derivation.M if slow is None else slow.M
+    for place in (*places, (Rational(1, 3), Rational(1, 5))):
+        values = dict(zip(map(Symbol, ("b1", "b2")), place, strict=True))
+        broken = [
+            each for each in derivation.assumptions if each.pole is not None and each.pole.subs(values) == 0
+        ]
+        assert bool(broken) == (place in places) == shown.subs(values).has(zoo, nan)
 
 
 def test_the_rate_of_a_limit_names_what_is_0() -> None:

@@ -241,7 +241,7 @@ class Derivation:
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the results rest on."""
         finite = () if isinstance(self.F, Missing) else (self.F, finite_correction(self.method), self.M)
-        series = (self.coefficients, self.modified_equation, self.shift)
+        series = (self.coefficients, self.shift)  # the G_j have the poles of the F_j
         losses = (self.modified_loss, self.gradient_map_loss)
         formulas = shown_formulas((*finite, self.slow_limit, *series, *losses))
         return assumptions(self.method, self.order, tuple(formulas))

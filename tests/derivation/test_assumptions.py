@@ -82,6 +82,33 @@ def test_warned(case: str) -> None:
     assert any(str(item).startswith("warning: ") for item in symmem.derive(optimizer).unknown)
 
 
+OF_PARTS = ("Phi contains sign(m1),", "Phi contains Abs(m1),")
+
+
+@pytest.mark.parametrize(
+    ("phi", "exponent"),
+    [
+        ("sign(m1)*abs(m1)**(3/2)", 1.5),
+        ("sign(m1)*abs(m1)**p", 1.25),
+        ("m1*(m1**2)**(3/4)", 1.5),
+        ("abs(m1)**(1/2)", 0.5),
+        ("abs(m1)**p", 0.75),
+        ("m1*(m1**2)**(1/4)", 0.5),
+        ("abs(m1)", 1.0),
+    ],
+)
+def test_what_has_one_slope_is_not_said_to_have_none(phi: str, exponent: float) -> None:
+    """The slopes of ``|x|^p`` at 0 from both sides are one number for p above 1."""
+    parameter = {"p": {"default": Rational(exponent), "range": "(0, 2)"}} if "p" in phi else {}
+    found = warnings(Optimizer("power", phi, (Momentum("grad", "beta", "1"),), DECAYS | parameter))
+    step = 1e-12
+    has_slope = abs(step**exponent / step - (-(step**exponent) / step)) < 1e-2
+    power = [each for each in found if exponent == 1 or not each.startswith(OF_PARTS)]
+    assert power
+    assert all(("is not twice differentiable" in each) == has_slope for each in power)
+    assert not any(("is not differentiable" in each or "a kink" in each) and has_slope for each in power)
+
+
 @pytest.mark.parametrize("case", SMOOTH)
 def test_not_warned(case: str) -> None:
     assert warnings(SMOOTH[case]) == []

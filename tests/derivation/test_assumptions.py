@@ -184,6 +184,13 @@ def test_every_pole_of_what_is_shown_is_told(case: str) -> None:
         assert bool(broken) == (place in places) == shown.subs(values).has(zoo, nan)
 
 
+def test_no_pole_is_one_of_the_gradient() -> None:
+    """``eps + (1 - beta^(n+1))^2 |grad|^2``, written out, was assumed not to be 0, which it is nowhere."""
+    phi = "m1*global_dot(m1, m1)/(global_dot(m1, m1) + eps)"
+    found = symmem.derive(declared(phi, Momentum("grad", "beta", "1 - beta"))).assumptions
+    assert [each.pole for each in found if each.pole is not None] == []
+
+
 def test_the_rate_of_a_limit_names_what_is_0() -> None:
     """With coupled decay the steps differ by O(eps) off the zeros of grad + wd theta, not of grad: numbers show it."""
     decay, plain = {"wd": {"default": Rational(1, 10), "range": "[0, inf)"}}, symmem.grad

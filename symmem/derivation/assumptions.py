@@ -134,7 +134,11 @@ def _is_below_at_first(exponent: Expr) -> bool:
 
 def _bounded_iterates(method: Method) -> Iterator[Assumption]:
     """The theorem asks for bounded updates: one that reads the parameters themselves is bounded where they are."""
-    if any(THETA in part.free_symbols for part in (method.phi, *(channel.g for channel in method.channels))):
+    # A channel without weight, as of a decay that was set to 0, brings nothing.
+    seen = (
+        channel.g for channel in method.channels if channel.kernel.tidied(method.numbers).scale(STEP) != 0
+    )
+    if any(THETA in part.free_symbols for part in (method.phi, *seen)):
         yield Assumption(Sentence.of("the iterates stay in a bounded set"))
 
 

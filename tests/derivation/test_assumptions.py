@@ -278,6 +278,13 @@ def test_ranges_of_the_decays_are_named() -> None:
     assert any("3 times continuously differentiable" in sentence for sentence in said)
 
 
+def test_a_decay_of_0_asks_for_no_bounded_iterates() -> None:
+    """AdamW without decay is Adam, and rests on what Adam rests on."""
+    without = symmem.derive(load("adamw").with_values(weight_decay=0)).assumptions
+    assert [str(each) for each in without] == [str(each) for each in symmem.derive(load("adam")).assumptions]
+    assert len(symmem.derive(load("adamw")).assumptions) == len(without) + 1
+
+
 def test_opaque_functions_are_named() -> None:
     assert "gradK is twice differentiable" in [str(i) for i in symmem.derive(load("lion-k")).assumptions]
 

@@ -24,8 +24,8 @@ scalars.py, pieces.py, factored.py, grouping.py, passes.py
     numbers and formulas of one optimizer, written as a person writes them
 sums.py, finite_sums.py, limits.py, settling.py, eventual.py, late_form.py
     what becomes of a number over the steps: sums, limits, how fast they are reached, late steps
-results.py, every.py
-    what is found, or is missing with its reason; all values or none
+results.py, every.py, finite.py
+    what is found, or is missing with its reason; all values or none; what is no finite number
 probe.py
     formulas at a point, for a witness
 threads.py

@@ -25,8 +25,9 @@ _ASSUMPTIONS: Any = import_module("sympy.core.assumptions")
 
 def ask_in_turn() -> None:
     """From now on SymPy's questions are asked in turn, in the whole process; a second call does nothing."""
-    ask = _ASSUMPTIONS._ask
-    if hasattr(ask, "__wrapped__"):
+    # A later SymPy may ask elsewhere, for the name is its own: it is then left alone, and tests/algebra fails.
+    ask = getattr(_ASSUMPTIONS, "_ask", None)
+    if ask is None or hasattr(ask, "__wrapped__"):
         return
     turn = RLock()  # a question asks others
 

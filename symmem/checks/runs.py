@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from itertools import chain
 
 import mpmath
 from mpmath import mpf
@@ -209,9 +210,11 @@ def _parted(trial: Trial, rate: Rational, steps: int) -> Parting | None:
 
 
 def first_parting(first: Optimizer, second: Optimizer) -> Parting | None:
-    """A run in which they part, with parameters of one name equal, over the whole ranges; None where none is seen."""
+    """A run in which they part, with parameters of one name equal, over the ranges and at the defaults; or None."""
     refused, seen = None, False
-    for trial in Trial.all(first, second, {}):
+    # Over the whole ranges a warm-up may be shorter than one step: the defaults are looked at too.
+    own = (Trial.at_defaults(*pair, {}) for pair in ((first, second), (second, first)))
+    for trial in chain(Trial.all(first, second, {}), own):
         if not trial.is_inside:
             continue
         try:

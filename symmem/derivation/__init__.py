@@ -7,8 +7,8 @@ derivation.py
     the Derivation, which asks every part on first use
 gains.py
     what each channel makes of a constant history: below everything else
-assumptions.py, conclusions.py
-    what a derivation rests on, and what follows
+assumptions.py, conclusions.py, shown.py
+    what a derivation rests on, what follows, and the formulas that are asked for poles
 start.py, scheduled.py, slow_rate.py
     the first steps; a schedule of the learning rate
 quadratic.py, stability.py

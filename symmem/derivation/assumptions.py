@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, exp, oo
 
-from symmem.algebra.atoms import STEP, THETA, is_scalar
+from symmem.algebra.atoms import STEP, THETA, is_constant
 from symmem.algebra.intervals import DECAYS, REALS, Interval
 from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Missing, Sentence
@@ -97,7 +97,7 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
     for formula in formulas:
         for part in sorted(formula.atoms(Pow), key=default_sort_key):
             pole = part.base
-            below = is_scalar(pole) and _is_below_at_first(part.exp) and not _misses_steps(pole, method)
+            below = is_constant(pole) and _is_below_at_first(part.exp) and not _misses_steps(pole, method)
             if below and (isinstance(pole, Add) or pole in ranges) and not is_nonzero(pole, ranges):
                 yield Assumption(
                     Sentence.of(pole, " is not 0"),
@@ -134,7 +134,11 @@ def _is_below_at_first(exponent: Expr) -> bool:
 
 def _bounded_iterates(method: Method) -> Iterator[Assumption]:
     """The theorem asks for bounded updates: one that reads the parameters themselves is bounded where they are."""
-    if any(THETA in part.free_symbols for part in (method.phi, *(channel.g for channel in method.channels))):
+    # A channel without weight, as of a decay that was set to 0, brings nothing.
+    seen = (
+        channel.g for channel in method.channels if channel.kernel.tidied(method.numbers).scale(STEP) != 0
+    )
+    if any(THETA in part.free_symbols for part in (method.phi, *seen)):
         yield Assumption(Sentence.of("the iterates stay in a bounded set"))
 
 

@@ -26,6 +26,7 @@ from symmem.derivation.past.correction import finite_correction
 from symmem.derivation.past.straight import straight_limit, straight_update, without_line
 from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit, stopped
+from symmem.derivation.shown import shown_formulas
 from symmem.derivation.start import shift, unsummable
 from symmem.errors import DerivationError
 from symmem.method.merging import merged
@@ -239,11 +240,11 @@ class Derivation:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the results rest on."""
-        formulas = () if isinstance(self.F, Missing) else (self.F, finite_correction(self.method))
+        finite = () if isinstance(self.F, Missing) else (self.F, finite_correction(self.method), self.M)
+        series = (self.coefficients, self.shift)  # the G_j have the poles of the F_j
         losses = (self.modified_loss, self.gradient_map_loss)
-        potentials = (each.potential for each in losses if isinstance(each, ModifiedLoss | GradientMapLoss))
-        start = () if isinstance(self.shift, Missing) else self.shift
-        return assumptions(self.method, self.order, (*formulas, *potentials, *start))
+        formulas = shown_formulas((*finite, self.slow_limit, *series, *losses))
+        return assumptions(self.method, self.order, tuple(formulas))
 
     @cached_property
     def conclusions(self) -> tuple[Conclusion, ...]:

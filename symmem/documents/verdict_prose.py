@@ -67,10 +67,11 @@ def witness_place(witness: Witness) -> Prose:
 def flow_prose(found: ModifiedLoss | Obstruction) -> Prose:
     """What kind of flow the modified equation is; a factor that is no scalar makes it a preconditioned one."""
     if isinstance(found, ModifiedLoss):
+        regime: Prose = () if found.regime.is_exact else (", in the limit ", found.regime)
         if is_scalar(found.preconditioner):
-            return ("It is a gradient flow.",)
+            return ("It is a gradient flow", *regime, ".")
         decay = "" if found.decay == 0 else " with a decay"
-        return (f"It is a preconditioned gradient flow{decay}.",)
+        return (f"It is a preconditioned gradient flow{decay}", *regime, ".")
     order = Indexed(Letter("G"), Number(found.order))
     if found.proved:
         return ("It is no gradient flow from ", order, " on, in two or more dimensions.")

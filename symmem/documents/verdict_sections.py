@@ -81,9 +81,15 @@ def map_remarks(loss: Verdict | None, found: GradientMapLoss) -> tuple[Prose, ..
         remarks.append(("The memory is not geometric: this holds to first order, with its mean age.",))
     else:
         now = "the loss now" if found.coupled == 0 else "the loss and the parameters now"
+        told: Prose = (
+            f"from {now}, its previous value, and the momentum ",
+            found.map.channel,
+            " of the step before",
+        )
+        if not found.running.free_symbols & found.map.channel.free_symbols:
+            told = (f"from {now} and its previous value",)
         remarks.append(
             ("The running form is ", INSIDE, " along a trajectory, once the gains have settled, to every order and "
-             f"without Hessians: from {now}, its previous value, and the momentum ", found.map.channel,
-             " of the step before; it forgets its start."),
+             "without Hessians: ", *told, "; it forgets its start."),
         )  # fmt: skip
     return tuple(remarks)

@@ -13,13 +13,13 @@ Phi: see :mod:`.doubles`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from sympy import Expr, S, sign
+from sympy import Expr, S, Symbol, sign
 
-from symmem.algebra.atoms import is_constant
+from symmem.algebra.atoms import STEP, is_constant
 from symmem.algebra.directional import slope_in
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.rational import quotient
@@ -29,8 +29,10 @@ from symmem.method.flattening import flattened
 from symmem.method.kernel_sum import kernel_sum
 from symmem.method.method import Channel, Method
 
+Held = Mapping[Symbol, Expr]
+"""What the channels hold, in the momentum variables as they were declared."""
 
-@lru_cache(maxsize=256)
+
 def merged(method: Method) -> Method:
     """The method with as few channels as Phi tells apart.
 
@@ -42,15 +44,27 @@ def merged(method: Method) -> Method:
     >>> [part.decay for part in merged(nesterov).channels[0].kernel.summands if part.has_memory]
     [beta]
     """
+    return _merged(method)[0]
+
+
+def held(method: Method) -> Held:
+    """What each channel of the merged method is: ``m1 + c m2`` where ``Phi = f(m1 + c m2)``, by the name m1."""
+    return _merged(method)[1]
+
+
+@lru_cache(maxsize=256)
+def _merged(method: Method) -> tuple[Method, Held]:
     one = flattened(method)
-    together = _together(without_doubles(one) if one.is_cascade else one)
+    declared = {channel.symbol: channel.symbol for channel in one.channels}
+    together, values = _together(without_doubles(one) if one.is_cascade else one, declared)
     # A double that Phi sees in a sum goes into the sum, with the rest of it; what is left may make new sums.
     single = without_doubles(together)
-    return together if single is together else _together(single)
+    return (together, values) if single is together else _together(single, values)
 
 
-def _together(method: Method) -> Method:
-    """The method with one channel for those that Phi sees only together."""
+def _together(method: Method, values: Held) -> tuple[Method, Held]:
+    """The method with one channel for those that Phi sees only together, and what its channels hold."""
+    found = dict(values)
     phi = method.phi
     read = {place for channel in method.channels for place in method.read_by(channel)}
     free = [channel for place, channel in enumerate(method.channels) if place not in read]
@@ -59,22 +73,25 @@ def _together(method: Method) -> Method:
         first, *rest = free
         joined, others = _joined(phi, first, rest, method.numbers)
         channels.append(joined)
-        for other in others:
+        for other, factor in others:
             phi = phi.xreplace({other.symbol: S.Zero})
-        free = [channel for channel in rest if channel not in others]
+            if kernel_sum([other.kernel], method.numbers).scale(STEP) != 0:
+                found[first.symbol] += factor * values[other.symbol]
+        gone = [other for other, _ in others]
+        free = [channel for channel in rest if channel not in gone]
     if len(channels) == len(method.channels):
-        return method
-    return replace(method, phi=phi, channels=tuple(channels))
+        return method, values
+    return replace(method, phi=phi, channels=tuple(channels)), found
 
 
 def _joined(
     phi: Expr, first: Channel, rest: Sequence[Channel], numbers: Scalars
-) -> tuple[Channel, list[Channel]]:
-    """The first channel with all that Phi sees only together with it, and which of the rest these are.
+) -> tuple[Channel, list[tuple[Channel, Expr]]]:
+    """The first channel with all that Phi sees only together with it, and which of the rest these are, with their c.
 
     Those with a multiple of its g bring their kernel, those with a multiple of its kernel bring their g.
     """
-    kernels, g, others, below = [first.kernel], first.g, list[Channel](), S.One
+    kernels, g, others, below = [first.kernel], first.g, list[tuple[Channel, Expr]](), S.One
     for other in rest:
         factor = _factor(phi, first, other, numbers)
         if factor is None:
@@ -88,7 +105,7 @@ def _joined(
             below = _below(factor * weight * below, numbers) * below
         else:
             continue
-        others.append(other)
+        others.append((other, factor))
     g = g if g == first.g else collect(distribute(below * g), numbers)
     kernels = kernels if below == 1 else [kernel.scaled(1 / below) for kernel in kernels]
     return replace(first, g=g, kernel=kernel_sum(kernels, numbers)), others

@@ -45,9 +45,10 @@ def lower(derivation: Derivation) -> Program:
         functions = derivation.method.functions
         potentials = tuple((each.name, each.potential) for each in functions if each.potential)
         found["gradient_map_loss"] = Variants.always(number_routine(inside.potential, potentials))
-        if inside.running is not None and inside.coupled == 0:
+        momentum = inside.map.channel
+        if inside.running is not None and inside.coupled == 0 and isinstance(momentum, Symbol):
             # The momentum stands in the place of theta, which the running form has with coupled decay alone.
-            running = inside.running.xreplace({inside.map.channel: THETA})
+            running = inside.running.xreplace({momentum: THETA})
             found["running_loss"] = Variants.always(number_routine(running, potentials))
     if loss is None:
         return at_few_steps(Program(derivation.optimizer, derivation.order, found, loses_digits=lost))

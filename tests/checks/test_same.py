@@ -241,6 +241,22 @@ def test_a_difference_in_the_limit_is_a_proof() -> None:
     assert abs(found.difference.M.size - 3 / 4) < 1e-12
 
 
+def test_a_warm_up_is_seen_at_its_default() -> None:
+    """Random numbers of (0, inf) are below 1, where a warm-up is over at its first step: no difference was seen."""
+    momentum = [{"g": "grad", "beta": "beta", "b": "1 - beta"}]
+    beta = {"beta": {"default": 0.9, "range": "[0, 1)"}}
+    warmup = {"warmup": {"default": 5, "range": "(0, inf)"}}
+    warm = Optimizer("warm", "m1", momentum, beta | warmup, schedule="min(1, (n + 1)/warmup)")
+    plain = Optimizer("plain", "m1", momentum, beta)
+    for first, second in ((warm, plain), (plain, warm)):
+        found = same(first, second)
+        assert found.verdict is Verdict.DIFFERENT
+        values = {name: Rational(value) for name, value in found.difference.witness.values.items()}
+        # By hand: after one step 4/5 of the step without a warm-up are missing.
+        assert values["warmup"] == 5
+        assert found.difference.witness.step == 1
+
+
 def test_the_witness_says_its_parameters() -> None:
     text = output("same", "nesterov", "heavyball")
     beta_of_the_run = same(load("nesterov"), load("heavyball")).difference.witness.values["beta"]

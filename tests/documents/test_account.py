@@ -30,6 +30,7 @@ from symmem.documents.parts import SETTLED, Limit, Part
 from symmem.documents.sections import sections
 from symmem.documents.straight_line import rows
 from symmem.documents.terminal import terminal_text
+from symmem.documents.verdict_prose import flow_prose
 from symmem.errors import DerivationError
 from symmem.notation.decimals import shown as readable
 from symmem.notation.latex import latex
@@ -188,6 +189,18 @@ def test_a_rendering_reads_the_account_alone(rendering: str) -> None:
     for piece in spelled:
         assert piece in after, (piece, after)
         assert piece not in before
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("adamw", {"beta1": 0, "beta2": 0}), ("gd", {}), ("rmsprop", {"beta": 0})]
+)
+def test_a_flow_in_a_limit_alone_is_said_to_be_one_there(name: str, values: dict[str, int]) -> None:
+    """Without memory the modified loss of AdamW is exact; its modified equation is a flow as eps -> 0 alone."""
+    account = account_of(symmem.derive(load(name).with_values(**values)))
+    flow = account.modified_equation.flow
+    assert isinstance(flow, ModifiedLoss)
+    assert flow.regime.is_exact == (name == "gd")
+    assert (flow.regime in flow_prose(flow)) == (name != "gd")
 
 
 FORMATS: dict[str, Callable[[symmem.Derivation], object]] = {

@@ -23,6 +23,9 @@ from symmem.program.digits.stable_sums import loses_digits, stabilised
 X, Y, MARK = symbols("x y mark")
 VALUES = {X: Rational(2, 3), Y: Rational(3, 5), MARK: Integer(1)}
 BETA = {"default": 0.9, "range": "[0, 1)"}
+EARLIER = Symbol("r")
+SEEN_LATE = Sum(Max(0, Min(1, EARLIER - 1)) * Y ** (PAST - EARLIER) - X**EARLIER, (EARLIER, 0, PAST))
+"""A sum inside a sum, whose own index says which of its steps a delay has seen."""
 
 
 def value(expression: Expr, n: int) -> Expr:
@@ -64,6 +67,7 @@ def test_the_square_of_a_gradient_is_no_decay() -> None:
         (1 - X ** Max(0, STEP - 2)) / (1 - X) + 3 * STEP - 3 * Max(0, STEP - 2),
         MARK * (1 - X**STEP) / (1 - X) - 2 * MARK * (1 - Y**STEP) / (1 - Y),
         Sum(MARK * X ** (STEP - PAST) * cos(PAST) ** 2, (PAST, 0, STEP - 1)) / (1 - X ** (STEP + 1)),
+        Sum(X ** (STEP - PAST) * (1 - X ** (PAST + 1) + SEEN_LATE), (PAST, 0, STEP - 1)),
     ],
 )
 def test_a_stabilised_number_is_the_same_number(exact: Expr) -> None:

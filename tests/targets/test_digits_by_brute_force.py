@@ -44,14 +44,27 @@ THRESHOLD = Optimizer(
     {"b1": BETA, "b2": BETA},
 )
 """A closed form of the step inside a sum that does not close, and a difference that a condition keeps large."""
+AVERAGE = "(1 - {0})/(1 - {0}**(n + 1))"
+CUBES = Optimizer(
+    "cubes",
+    "m1**3/(m2 + 1)",
+    [
+        Momentum("grad", "b1", AVERAGE.format("b1")),
+        Momentum("grad**2", "b2", AVERAGE.format("b2")),
+    ],
+    {"b1": BETA, "b2": BETA},
+)
+"""Numbers beside functions of the gradient in one sum, ``a + b/(grad**2 + 1)``."""
 CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "threshold": (THRESHOLD, ("b1", "b2")),
+    "cubes": (CUBES, ("b1", "b2")),
     **{name: (symmem.load(name), ("beta1", "beta2")) for name in ("radam", "adopt", "nadam", "adabelief")},
 }
-OTHERS = {name: {"eps": 0.5} for name in CASES if name != "threshold"}
+OTHERS = {name: {"eps": 0.5} for name in CASES if name not in ("threshold", "cubes")}
 """Parameters whose defaults would hide a lost digit."""
 SHOWN = [
     "threshold",
+    "cubes",
     "nadam",
     *(
         pytest.param(name, marks=pytest.mark.prove)

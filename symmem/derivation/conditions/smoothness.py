@@ -67,7 +67,7 @@ def smoothness(method: Method, order: int) -> Smoothness:
             if rough.roughness is not Roughness.POLES and _is_safe(rough, method, at_values(method.defaults)):
                 assumed.append(Assumption(Sentence.of(rough.inner, _NOWHERE_ZERO), _ONLY_AT_DEFAULTS))
             else:
-                words, advice = _problem(rough, method)
+                words, advice = _problem(rough, method, order)
                 told = Sentence.of(*name, " contains ", rough.part, ", which ", *words)
                 warnings.append(Unknown(told, warning=True, advice=Sentence.of(*advice) if advice else None))
     if not warnings:
@@ -147,7 +147,7 @@ def _vanishes_with_gradient(inner: Expr, method: Method) -> bool:
     return is_scalar(factor) and vector.as_base_exp()[0] in (GRAD, Abs(GRAD))
 
 
-def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def _problem(rough: RoughPart, method: Method, order: int) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """What fails, and what to use instead."""
     x, eps, inner = Symbol("x"), Symbol("eps"), rough.inner
     if root_argument(rough.part, method.defaults) == inner and falls_below_zero(inner, method, gains(method)):
@@ -165,6 +165,8 @@ def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[
         return ("is smooth where ", inner, " has full rank"), ()
     if _joins_entries(inner) and rough.roughness is Roughness.ROOT:
         return ("is not differentiable where ", inner, " is 0"), away
+    if rough.roughness in (Roughness.KINK, Roughness.ROOT) and _has_a_slope(rough, method):
+        return (f"is not {times(order)} differentiable where an entry of ", inner, " is 0"), away
     if rough.roughness is Roughness.KINK:
         return ("has a kink where its argument is 0",), ("use ", sqrt(x**2 + eps))
     inside: tuple[Part, ...] = ("put the ", eps, " inside the root, ", Pow(inner + eps, rough.exponent))
@@ -172,13 +174,22 @@ def _problem(rough: RoughPart, method: Method) -> tuple[tuple[Part, ...], tuple[
         told = (
             "is not differentiable where an entry of ",
             inner,
-            " is 0: there the correction does not help",
+            " is 0: there the correction may not help",
         )
         return told, inside if isinstance(inner, Symbol) else away
     return (
         "is not differentiable where an entry of the gradient is 0: when an entry changes sign the correction "
-        "no longer helps",
+        "may no longer help",
     ), inside
+
+
+def _has_a_slope(rough: RoughPart, method: Method) -> bool:
+    """``|x|^p`` and ``(x^2)^(p/2)`` with p above 1, at the default values at least: differentiable once."""
+    root, power = rough.inner.as_base_exp()
+    if rough.roughness is Roughness.ROOT and not isinstance(root, Abs) and not power.is_even:
+        return False
+    degree = (power * rough.exponent).xreplace(dict(method.defaults))
+    return bool(degree.is_Rational and degree > 1)
 
 
 def _real_on_one_side(rough: RoughPart) -> tuple[tuple[Part, ...], tuple[Part, ...]]:

@@ -8,7 +8,7 @@ or without decoupled weight decay.  For a method read from a declaration, K is a
 
 from __future__ import annotations
 
-from sympy import Add, Dummy, Expr, Function, S, Symbol, sqrt
+from sympy import Add, Dummy, Expr, Function, S, sqrt
 
 from symmem.algebra.antiderivatives import antiderivative
 from symmem.algebra.atoms import (
@@ -33,7 +33,7 @@ from symmem.algebra.results import Missing, Sentence
 from symmem.algebra.tensor_heads import DOT
 from symmem.derivation.gains import limit_gains, unsettled
 from symmem.method.kernel import Kernel
-from symmem.method.merging import merged
+from symmem.method.merging import held, merged
 from symmem.method.method import Channel, Method
 from symmem.records import record
 
@@ -43,14 +43,14 @@ class GradientMap:
     """``theta <- theta - h (map(m) + decay theta)`` with ``map = grad K`` taken at the mean m of past gradients.
 
     map, primitive   as formulas in grad: ``grad K(grad)``, a vector, and ``K(grad)``, a scalar
-    channel, gain    the momentum variable, which holds ``gain m``
+    channel, gain    the momentum variable, or the sum of them that Phi sees, which holds ``gain m``
     lag              ``sum_k k c(k) / sum_k c(k)``
     kernel           the memory
     """
 
     map: Expr
     primitive: Expr
-    channel: Symbol
+    channel: Expr
     gain: Expr
     lag: Expr
     decay: Expr
@@ -82,7 +82,7 @@ def gradient_map(method: Method) -> GradientMap | Missing:
     if isinstance(primitive, Missing):
         return primitive
     lag = method.numbers.tidy(memory.kernel.factorial_moment(1) / memory.kernel.factorial_moment(0))
-    return GradientMap(field, primitive, memory.symbol, gain, lag, decay, memory.kernel)
+    return GradientMap(field, primitive, held(method)[memory.symbol], gain, lag, decay, memory.kernel)
 
 
 def _without_decay(method: Method, memory: Channel, gains: dict[Channel, Expr]) -> tuple[Expr, Expr | None]:

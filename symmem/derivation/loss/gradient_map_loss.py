@@ -36,6 +36,7 @@ from symmem.derivation.loss.shifted_loss import in_terms_of_the_loss, plain_meth
 from symmem.derivation.loss.slow_manifold import beyond_geometric_memory
 from symmem.derivation.loss.verdicts import Obstruction
 from symmem.method.geometric import Geometric
+from symmem.method.merging import held
 from symmem.method.method import Method
 from symmem.records import record
 
@@ -54,7 +55,7 @@ class GradientMapLoss:
     """The method is ``theta <- (1 - h decay) theta - h grad K(grad S)``: its potential S to the power ``order`` of h.
 
     running   S along a trajectory, without Hessians and to every order: from the loss now, from ``previous`` and from
-              the channel m of the step before; None where the memory is not geometric
+              the momentum of the step before, in the declared variables; None where the memory is not geometric
     coupled   the decay inside the gradient: past gradients are those of ``L + coupled |theta|^2/2``
     """
 
@@ -98,8 +99,13 @@ def _with_coupled_decay(method: Method, order: int) -> GradientMapLoss | None:
     if not isinstance(found, GradientMapLoss):
         return None
     potential = gathered(in_terms_of_the_loss(found.potential, coupled), method.numbers)
-    running = None if found.running is None else in_terms_of_the_loss(found.running, coupled)
-    return replace(found, potential=potential, running=running, coupled=coupled)
+    # The plain method was merged: its channels may be sums of those that were declared.
+    values = dict(held(method))
+    running = found.running
+    if running is not None:
+        running = in_terms_of_the_loss(running.xreplace(values), coupled)
+    seen = replace(found.map, channel=found.map.channel.xreplace(values))
+    return replace(found, potential=potential, running=running, map=seen, coupled=coupled)
 
 
 def _running(found: GradientMap, numbers: Scalars) -> Expr | None:

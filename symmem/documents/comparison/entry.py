@@ -28,7 +28,7 @@ RATED = (
     "memory fades"
 )
 """Said below a comparison with a schedule in it."""
-DEPENDS = "at the default parameters, on which it depends"
+DEPENDS = "at the default parameters; at others it may be another"
 
 
 @record(frozen=True)

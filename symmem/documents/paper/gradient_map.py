@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from symmem.algebra.atoms import LOSS, total
+from symmem.algebra.atoms import LOSS, MOMENTUM_NAME, total
 from symmem.algebra.atoms import THETA as THETA_SYMBOL
 from symmem.algebra.results import Missing
 from symmem.derivation.loss.gradient_map_loss import PREVIOUS, GradientMapLoss
@@ -91,10 +91,12 @@ def _step(found: GradientMapLoss, writer: Writer, front: Formula) -> str:
 def _running(found: GradientMapLoss, writer: Writer) -> str:
     """``L^`` at the iterate n+1 from its value at the iterate n."""
     after = added(N, ONE)
-    channel = found.map.channel
-    named = writer.naming(
-        {PREVIOUS.name: Applied(_LOSS, (Iterate(N),)), channel.name: AtStep(Atom(channel.name), after)}
-    )
+    momentum = {
+        each.name: AtStep(Atom(each.name), after)
+        for each in found.map.channel.free_symbols
+        if MOMENTUM_NAME.fullmatch(each.name)
+    }
+    named = writer.naming({PREVIOUS.name: Applied(_LOSS, (Iterate(N),)), **momentum})
     left = writer.inline(Applied(_LOSS, (Iterate(after),)))
     row = Row(Letter("map loss"), (), theta=Iterate(after), arguments=True)
     first, *others = named.lines(row, found.running, writer.width - 2)

@@ -49,7 +49,9 @@ def by_indicator(number: Expr, steps: frozenset[Symbol]) -> tuple[Expr, Expr, Ex
     """
     if not isinstance(number, Add):
         return None
-    for each in sorted(number.atoms(Max, Min), key=default_sort_key):
+    # That of the index of a sum inside the number stays inside that sum.
+    outside = [each for each in number.atoms(Max, Min) if each.free_symbols <= number.free_symbols]
+    for each in sorted(outside, key=default_sort_key):
         least = [part for part in each.args if part != 0] if isinstance(each, Max) else [each]
         if len(least) == 1 and isinstance(least[0], Min) and len(least[0].args) == 2:
             one, step = sorted(least[0].args, key=lambda part: part != 1)

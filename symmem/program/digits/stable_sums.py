@@ -74,6 +74,11 @@ class _Stable:
             scalars = [factor for factor in expression.args if is_scalar(factor) and self._belongs(factor)]
             others = [factor for factor in expression.args if factor not in scalars]
             return Mul(self.scalar(Mul(*scalars)), *(self.expression(factor) for factor in others))
+        if isinstance(expression, Add):
+            # Numbers beside vectors, as in ``a + b/(grad^2 + eps)``, are one number: its parts may cancel.
+            scalars = [term for term in expression.args if is_scalar(term) and self._belongs(term)]
+            others = [term for term in expression.args if term not in scalars]
+            return Add(self.scalar(Add(*scalars)), *(self.expression(term) for term in others))
         head = HEADS.of(expression)
         if head is not None and head.binds:
             return self._kept(expression)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mpmath
 import pytest
 from mpmath import mpf
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Rational, Symbol, nan, zoo
 from truth import FIRST, load, values_of
 
 import symmem
@@ -82,6 +82,33 @@ def test_warned(case: str) -> None:
     assert any(str(item).startswith("warning: ") for item in symmem.derive(optimizer).unknown)
 
 
+OF_PARTS = ("Phi contains sign(m1),", "Phi contains Abs(m1),")
+
+
+@pytest.mark.parametrize(
+    ("phi", "exponent"),
+    [
+        ("sign(m1)*abs(m1)**(3/2)", 1.5),
+        ("sign(m1)*abs(m1)**p", 1.25),
+        ("m1*(m1**2)**(3/4)", 1.5),
+        ("abs(m1)**(1/2)", 0.5),
+        ("abs(m1)**p", 0.75),
+        ("m1*(m1**2)**(1/4)", 0.5),
+        ("abs(m1)", 1.0),
+    ],
+)
+def test_what_has_one_slope_is_not_said_to_have_none(phi: str, exponent: float) -> None:
+    """The slopes of ``|x|^p`` at 0 from both sides are one number for p above 1."""
+    parameter = {"p": {"default": Rational(exponent), "range": "(0, 2)"}} if "p" in phi else {}
+    found = warnings(Optimizer("power", phi, (Momentum("grad", "beta", "1"),), DECAYS | parameter))
+    step = 1e-12
+    has_slope = abs(step**exponent / step - (-(step**exponent) / step)) < 1e-2
+    power = [each for each in found if exponent == 1 or not each.startswith(OF_PARTS)]
+    assert power
+    assert all(("is not twice differentiable" in each) == has_slope for each in power)
+    assert not any(("is not differentiable" in each or "a kink" in each) and has_slope for each in power)
+
+
 @pytest.mark.parametrize("case", SMOOTH)
 def test_not_warned(case: str) -> None:
     assert warnings(SMOOTH[case]) == []
@@ -122,6 +149,46 @@ def test_poles_between_the_steps_are_none(b: str, poles: list[str]) -> None:
         str(each.sentence) for each in symmem.derive(declared("m1", Momentum("grad", "beta", b))).assumptions
     ]
     assert sorted(each for each in said if each.endswith(" is not 0")) == poles
+
+
+TWO = {name: {"default": Rational(4, 5), "range": "[0, 1)"} for name in ("b1", "b2")}
+POLES = {
+    "second order": (
+        Optimizer("two", "m1*m2", (Momentum("grad", "b1", "1"), Momentum("grad**2", "b2", "1")), TWO),
+        2,
+        ((Rational(1, 2), Rational(1, 4)), (Rational(1, 4), Rational(1, 2))),
+    ),
+    "a slow rate": (
+        Optimizer(
+            "cascade", "m2", (Momentum("grad**2", "b1", "1 - b1"), Momentum("grad/sqrt(m1 + 1)", "b2", "1")),
+            TWO, schedule="min(1, (n + 1)/9)",
+        ),
+        1,
+        ((Rational(1, 2), Rational(1, 2)),),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", POLES)
+def test_every_pole_of_what_is_shown_is_told(case: str) -> None:
+    """At decays where M, or its slow limit, is divided by 0 an assumption is broken, and at others none is."""
+    optimizer, order, places = POLES[case]
+    derivation = symmem.derive(optimizer, order)
+    slow = derivation.slow_limit
+    shown = derivation.M if slow is None else slow.M
+    for place in (*places, (Rational(1, 3), Rational(1, 5))):
+        values = dict(zip(map(Symbol, ("b1", "b2")), place, strict=True))
+        broken = [
+            each for each in derivation.assumptions if each.pole is not None and each.pole.subs(values) == 0
+        ]
+        assert bool(broken) == (place in places) == shown.subs(values).has(zoo, nan)
+
+
+def test_no_pole_is_one_of_the_gradient() -> None:
+    """``eps + (1 - beta^(n+1))^2 |grad|^2``, written out, was assumed not to be 0, which it is nowhere."""
+    phi = "m1*global_dot(m1, m1)/(global_dot(m1, m1) + eps)"
+    found = symmem.derive(declared(phi, Momentum("grad", "beta", "1 - beta"))).assumptions
+    assert [each.pole for each in found if each.pole is not None] == []
 
 
 def test_the_rate_of_a_limit_names_what_is_0() -> None:
@@ -209,6 +276,13 @@ def test_ranges_of_the_decays_are_named() -> None:
     said = [str(item) for item in symmem.derive(load("lion")).assumptions]
     assert "beta2 lies in (0, 1)" in said
     assert any("3 times continuously differentiable" in sentence for sentence in said)
+
+
+def test_a_decay_of_0_asks_for_no_bounded_iterates() -> None:
+    """AdamW without decay is Adam, and rests on what Adam rests on."""
+    without = symmem.derive(load("adamw").with_values(weight_decay=0)).assumptions
+    assert [str(each) for each in without] == [str(each) for each in symmem.derive(load("adam")).assumptions]
+    assert len(symmem.derive(load("adamw")).assumptions) == len(without) + 1
 
 
 def test_opaque_functions_are_named() -> None:

@@ -217,6 +217,51 @@ def test_one_memory_by_two_names(g: str, b: str, multiple: str, decayed: bool) -
     assert is_same(first.preconditioner, second.preconditioner)
 
 
+SUMS = {
+    "tanh of two averages": (
+        ("tanh(m1 + inner*m2)", ("grad", "1 - beta"), ("grad", "2")),
+        ("tanh(m1)", "(1 - beta) + 2*inner", "grad"),
+    ),
+    "an average of the parameters": (
+        ("m1 + inner*m2", ("grad", "1 - beta"), ("theta", "1 - beta")),
+        ("m1", "1 - beta", "grad + inner*theta"),
+    ),
+}
+"""Phi of two declared variables, and the same method with one."""
+
+
+@pytest.mark.parametrize("case", SUMS)
+def test_the_running_form_reads_the_variables_that_were_declared(case: str) -> None:
+    """Along a run by hand it is that of the same method with one momentum variable, at the momentum of that."""
+    (phi, *given), (phi_of_one, b, g) = SUMS[case]
+    parameters = {"beta": BETA, "inner": DECAY}
+    two = Optimizer("two", phi, [Momentum(part, "beta", factor) for part, factor in given], parameters)
+    one = Optimizer("one", phi_of_one, [Momentum(g, "beta", b)], parameters)
+    losses = [gradient_map_loss(method_of(each), 1) for each in (two, one)]
+    assert all(isinstance(each, GradientMapLoss) and each.running is not None for each in losses)
+    with mpmath.workdps(50):
+        rate, beta, inner = mpf(1) / 50, mpf(3) / 5, mpf(3) / 10
+        scalars = {"beta": beta, "inner": inner, "lr": rate}
+        theta, sums, running = [mpf(x) for x in THETA], [[mpf(0)] * 3, [mpf(0)] * 3], [mpf(0)] * 2
+        for _ in range(6):
+            seen = {"grad": LOSS.gradient(tuple(theta)), "theta": theta}
+            sums = [
+                [beta * x + y for x, y in zip(kept, seen[part], strict=True)]
+                for kept, (part, _) in zip(sums, given, strict=True)
+            ]
+            factors = [1 - beta if factor == "1 - beta" else mpf(factor) for _, factor in given]
+            first, second = ([f * x for x in kept] for f, kept in zip(factors, sums, strict=True))
+            both = [x + inner * y for x, y in zip(first, second, strict=True)]
+            moved = [mpmath.tanh(x) for x in both] if "tanh" in phi else both
+            theta = [t - rate * v for t, v in zip(theta, moved, strict=True)]
+            points = ({"theta": theta, "m1": first, "m2": second}, {"theta": theta, "m1": both})
+            running = [
+                evaluate(loss.running, {**scalars, "previous": last}, point, LOSS, digits=50)
+                for loss, last, point in zip(losses, running, points, strict=True)
+            ]
+            assert abs(running[0] - running[1]) < mpf(10) ** -40
+
+
 @pytest.mark.parametrize("name", ["nesterov", "lion"])
 def test_memory_that_is_not_geometric_has_it_to_first_order(name: str) -> None:
     method = method_of(symmem.load(name))

@@ -131,7 +131,12 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             groups.append({**kept, **saved})
             self.check_group({**groups[-1], "params": mine["params"]})
         groups += state_dict["param_groups"][len(groups) :]
-        super().load_state_dict({**state_dict, "param_groups": groups})
+        known = (
+            "step",
+            *self.formulas.running.states,
+        )  # what no step here would bring up to date is left out
+        state = {key: _only(known, entry) for key, entry in state_dict["state"].items()}
+        super().load_state_dict({**state_dict, "state": state, "param_groups": groups})
 
     @torch.no_grad()
     def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
@@ -183,6 +188,10 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                 sums = running_sums(self.state[parameter], parameter, self.formulas)
                 self.state[parameter].update(zip(self.formulas.running.states, sums, strict=True))
                 self.state[parameter].setdefault("step", torch.tensor(0.0))
+
+
+def _only(names: Sequence[str], entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name in names}
 
 
 Terms = list[tuple[RunningPart, float]]

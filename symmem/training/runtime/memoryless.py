@@ -84,7 +84,7 @@ class Memoryless(GroupOptimizer[Formulas]):
             return None  # there is no state to make
         closure = closure_of(closure, self._watched)
         self.check_changes()
-        resources, formulas = self.resources(), self.formulas
+        resources, formulas = self.resources(closure), self.formulas
         if isinstance(formulas, HigherOrder):
             return higher_step(formulas, self.param_groups, closure, resources)
         assert isinstance(formulas, FirstOrder)

@@ -153,7 +153,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         factors = [factor_of(part) for part in parts]
         if fused is not None and can_run(fused, parts, factors):
             loss, products = evaluated(
-                fused, parts, closure, self.resources(), corrects=any(factors), first=first
+                fused, parts, closure, self.resources(closure), corrects=any(factors), first=first
             )
             for part, factor in zip(parts, factors, strict=True):
                 run_fused(fused, part, factor, products, self.state)
@@ -169,7 +169,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         """One update of all parts by the formulas; the loss before it."""
         terms = [terms_of(part) for part in parts]
         receivers = [receiver for each in terms for receiver, _ in each]
-        loss = evaluate(parts, receivers, closure, self.resources(), first=first)
+        loss = evaluate(parts, receivers, closure, self.resources(closure), first=first)
         waiting: list[_Advance] = []
         for part, mine in zip(parts, terms, strict=True):
             for bunch in bunches(part):

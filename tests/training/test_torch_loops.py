@@ -315,3 +315,21 @@ def test_a_gradient_of_the_loop_that_is_not_seen_is_said(kind: str, loop: str) -
     assert len(words) == (loop in ("clips", "accumulates", "scales"))
     if loop == "scales":
         assert ".grad is 1 of its size away" in words[0]
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_compiled_loop_makes_the_same_steps(kind: str) -> None:
+    """torch.compile leaves the step as it is, and compiles what is around it."""
+    found = []
+    for compiled in (False, True):
+        net = model().eval()
+        optimizer = MADE[kind](net.parameters())
+
+        def step(optimizer: torch.optim.Optimizer = optimizer, net: nn.Module = net) -> torch.Tensor:
+            return 2 * optimizer.step(lambda: net(X, labels=X[:, 1:2]).loss)
+
+        run = torch.compile(step, backend="eager") if compiled else step
+        losses = [float(run()) for _ in range(3)]
+        found.append((losses, flat(net)))
+    assert found[0][0] == found[1][0]
+    assert torch.equal(found[0][1], found[1][1])

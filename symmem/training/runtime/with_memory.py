@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._compile import _disable_dynamo
 
 from .bunches import bunches, gradient_of, is_part_of, separated, whole_of, write
 from .formulas import FirstOrder, Group
@@ -138,6 +139,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         state = {key: _only(known, entry) for key, entry in state_dict["state"].items()}
         super().load_state_dict({**state_dict, "state": state, "param_groups": groups})
 
+    @_disable_dynamo  # inside torch.compile too a step runs as it is
     @torch.no_grad()
     def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""

@@ -1,10 +1,12 @@
-"""What the functions of every emitted Python module call: the functions here are copied into it, word for word."""
+"""What the functions of every emitted Python module call: the functions here are copied into it, word for word.
+
+A step ends at 2**53: beyond it a float has no neighbours, and the ages of past steps would be wrong.
+"""
 
 from __future__ import annotations
 
 
 def _check_step(n: float | None) -> None:
-    # Beyond 2**53 a float has no neighbours, and the ages of past steps are wrong.
     if n is not None and (isinstance(n, str) or not 0 <= n <= 2**53 or n != int(n)):
         raise ValueError(f"n = {n!r}: steps count from 0 to 2**53; n=None is the limit")
 

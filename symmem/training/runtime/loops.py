@@ -84,8 +84,7 @@ class Watched:
         ]
         if self._told or not pairs:
             return
-        away = sum(float((mine - g).float().square().sum()) for mine, g in pairs)
-        size = sum(float(g.float().square().sum()) for _, g in pairs)
+        away, size = _square([mine - g for mine, g in pairs]), _square([g for _, g in pairs])
         unit = max(torch.finfo(g.dtype).eps for _, g in pairs)
         if self._casts():
             unit = max(unit, torch.finfo(torch.bfloat16).eps)
@@ -104,6 +103,12 @@ class Watched:
     def released(self) -> None:
         """The model is watched no more."""
         self._hook.remove()
+
+
+def _square(tensors: Sequence[Tensor]) -> float:
+    """The sum of the squares of all entries, waited for once."""
+    parts = [x.float().square().sum() for x in tensors]
+    return float(torch.stack([x.to(parts[0].device) for x in parts]).sum())
 
 
 @contextmanager

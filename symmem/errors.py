@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import date, time
 from decimal import Decimal
+from numbers import Integral
 from typing import Self
 
 LONGEST_QUOTE = 60
@@ -38,6 +39,12 @@ class BudgetError(SymmemError):
 
 class CompilerError(SymmemError):
     """A compiler rejected what symmem wrote: a failed check, not bad input."""
+
+
+def check_whole(number: object, least: int, words: str) -> None:
+    """DerivationError with these words where a number is no whole one from the least on: int(1.5) would be 1."""
+    if not isinstance(number, Integral) or int(number) < least:
+        raise DerivationError(words)
 
 
 def quote(value: object) -> str:

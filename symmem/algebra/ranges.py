@@ -67,9 +67,7 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
     if head.name == "where":
         return hull(end for value in expression.args[1:] for end in bounds(value, ranges).ends)
     if head.name == "prod":
-        factor = bounds(expression.function, ranges)
-        bounded = factor.is_nonnegative and bool(factor.upper <= 1)
-        return Interval(S.Zero, S.One) if bounded else NONNEGATIVE if factor.is_nonnegative else REALS
+        return _multiplied(expression, ranges)
     if head.name == "dot" or head.is_additive or head.binds:
         summand = Mul(*expression.args) if head.name == "dot" else expression.args[0]
         inner = bounds(summand, ranges)
@@ -77,6 +75,21 @@ def _function(expression: Expr, head: Head, ranges: Ranges) -> Interval:
             return _summed(inner, head)
         return -_summed(-inner, head) if (-inner).is_nonnegative else REALS
     return head.image
+
+
+def _multiplied(product: Expr, ranges: Ranges) -> Interval:
+    """A product over steps of what lies in [0, 1] stays there; below 1 with its factors, where it has one at least.
+
+    ``prod(beta, i, 1, n + 1)`` lies in [0, 1) with beta, and ``prod(beta, i, 1, n)`` is 1 at n = 0.
+    """
+    index, first, last = product.limits[0]
+    steps = Interval(bounds(first, ranges).lower, oo, False, True)
+    factor = bounds(product.function, {**ranges, index: steps} if steps.is_nonnegative else ranges)
+    if not factor.is_nonnegative or factor.upper > 1:
+        return NONNEGATIVE if factor.is_nonnegative else REALS
+    has_one = bounds(last - first, ranges).is_nonnegative
+    below = bool(factor.upper < 1) or factor.upper_open
+    return Interval(S.Zero, S.One, upper_open=has_one and below)
 
 
 def _summed(summand: Interval, head: Head) -> Interval:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, exp, oo
 
-from symmem.algebra.atoms import STEP, THETA, is_constant
+from symmem.algebra.atoms import PAST, STEP, THETA, is_constant
 from symmem.algebra.intervals import DECAYS, REALS, Interval
 from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Missing, Sentence
@@ -94,16 +94,20 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
     has a logarithm.  ``1/(1 - beta1 beta2)`` is no such pole: the ranges of the decays keep it away from zero.
     """
     ranges = {**method.ranges, **_ranges_of_decays(method)}
-    for formula in formulas:
-        for part in sorted(formula.atoms(Pow), key=default_sort_key):
-            pole = part.base
-            below = is_constant(pole) and _is_below_at_first(part.exp) and not _misses_steps(pole, method)
-            if below and (isinstance(pole, Add) or pole in ranges) and not is_nonzero(pole, ranges):
-                yield Assumption(
-                    Sentence.of(pole, " is not 0"),
-                    Sentence.of("where it is, derive again with those values set"),
-                    pole=pole,
-                )
+    poles = dict.fromkeys(
+        part.base
+        for formula in formulas
+        for part in sorted(formula.atoms(Pow), key=default_sort_key)
+        if is_constant(part.base) and _is_below_at_first(part.exp) and not _misses_steps(part.base, method)
+    )
+    for pole in poles:
+        again = PAST in pole.free_symbols and pole.xreplace({PAST: STEP}) in poles  # s is a step as n is
+        if (isinstance(pole, Add) or pole in ranges) and not again and not is_nonzero(pole, ranges):
+            yield Assumption(
+                Sentence.of(pole, " is not 0"),
+                Sentence.of("where it is, derive again with those values set"),
+                pole=pole,
+            )
 
 
 def _real_numbers(method: Method) -> Iterator[Assumption]:

@@ -28,7 +28,7 @@ from symmem.derivation.quadratic import Quadratic, quadratic
 from symmem.derivation.scheduled import SlowLimit, at_rate, no_settled_rate, slow_limit, stopped
 from symmem.derivation.shown import shown_formulas
 from symmem.derivation.start import shift, unsummable
-from symmem.errors import DerivationError
+from symmem.errors import check_whole
 from symmem.method.merging import merged
 from symmem.method.method import Declared, Method
 from symmem.method.reading import method_of
@@ -267,8 +267,7 @@ class Derivation:
 
     def at(self, step: int) -> MemorylessIteration | Missing:
         """The iteration at the step n = ``step``, counted from 0; short finite sums are written out."""
-        if step < 0:
-            raise DerivationError(f"{self.method.name}: step {step}: steps count from 0")
+        check_whole(step, 0, f"{self.method.name}: step {step!r}: steps count from 0")
         if isinstance(self.F, Missing):
             return self.F
         if isinstance(self.M, Missing):
@@ -284,8 +283,7 @@ class Derivation:
 
 def derive(optimizer: Declared, order: int = 1) -> Derivation:
     """The derivation of an optimizer to the given order in h; its parts are computed on first use."""
-    if order < 1:
-        raise DerivationError(f"order {order}: the order is a power of h, 1 or more")
+    check_whole(order, 1, f"order {order!r}: the order is a power of h, 1 or more")
     return Derivation(method_of(optimizer), order)
 
 

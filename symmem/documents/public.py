@@ -7,7 +7,7 @@ renderings; those rooms know nothing of documents.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -27,11 +27,13 @@ from symmem.documents.comparison.text import comparison_text
 from symmem.documents.json_form import json_text
 from symmem.documents.paper.fragment import latex_fragment
 from symmem.documents.terminal import terminal_text
+from symmem.errors import DeclarationError
 from symmem.records import record
 
 Shown = TypeVar("Shown")
 Named = str | os.PathLike[str]
 """A name of the zoo, or the path of a declaration."""
+Comparable = theory.Derivation | optimizer.Optimizer | Named
 
 
 class Optimizer(optimizer.Optimizer):
@@ -52,6 +54,10 @@ class Derivation(theory.Derivation):
     def __str__(self) -> str:
         """What the command line shows."""
         return terminal_text(account_of(self), Style()).rstrip("\n")
+
+    def __reduce__(self) -> tuple[Callable[..., Derivation], tuple[optimizer.Optimizer, int]]:
+        """A copy is derived again: exact numbers have no bytes, and what was computed is found once more."""
+        return derive, (self.optimizer, self.order)
 
     def to_latex(self, at: At = "n", *, quadratic: bool = False) -> str:
         """The derivation as a LaTeX fragment for amsmath, as ``symmem derive --format latex`` writes it."""
@@ -108,9 +114,12 @@ def derive(declared: optimizer.Optimizer | Named, order: int = 1) -> Derivation:
     return _as(Derivation, theory.derive(known, order))
 
 
-def compare(several: Sequence[theory.Derivation | optimizer.Optimizer | Named]) -> Comparison:
+def compare(several: Sequence[Comparable] | Comparable) -> Comparison:
     """Optimizers side by side, in the limit of many steps, to first order in h."""
-    derivations = [each if isinstance(each, theory.Derivation) else derive(each) for each in several]
+    given = list(several) if isinstance(several, Sequence) and not isinstance(several, str) else [several]
+    if not given:
+        raise DeclarationError("name the optimizers to compare")
+    derivations = [each if isinstance(each, theory.Derivation) else derive(each) for each in given]
     return Comparison(tuple(Compared(account_of(at_slow_rate(each), parts=COMPARED)) for each in derivations))
 
 

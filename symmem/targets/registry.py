@@ -140,6 +140,8 @@ def emit(
     if chosen.needs_output and output is None:
         raise SymmemError(f"{target} is several files; give output, a folder")
     several = list(derivation) if isinstance(derivation, Sequence) else [derivation]
+    if isinstance(derivation, str) or not all(hasattr(each, "method") for each in several):
+        raise SymmemError("emit takes a derivation, such as symmem.derive('adamw'), or several of them")
     if len(several) != 1 and not chosen.takes_several:
         raise SymmemError(f"{target} takes one derivation, not {len(several)}")
     if minibatch and "minibatch" not in chosen.options:

@@ -33,11 +33,13 @@ Name = Optimizer | str | Path
 
 PYTORCH: Mapping[type[torch.optim.Optimizer], tuple[str, ...]] = {
     torch.optim.AdamW: ("adamw-torch",),
-    torch.optim.Adam: ("adam-torch",),
-    torch.optim.RMSprop: ("rmsprop-torch",),
-    torch.optim.SGD: ("heavyball", "nesterov"),
+    torch.optim.Adam: ("adam-torch", "adam-l2", "adamw-torch"),
+    torch.optim.NAdam: ("nadam-torch", "nadamw-torch"),
+    torch.optim.RAdam: ("radam",),
+    torch.optim.RMSprop: ("rmsprop-torch", "rmsprop-l2", "rmsprop-momentum"),
+    torch.optim.SGD: ("heavyball", "nesterov", "sgd-l2", "nesterov-l2"),
 }
-"""The declarations that are PyTorch's own optimizers, by class; the options say which."""
+"""The declarations that are PyTorch's own optimizers, by class; the options of all groups say which."""
 
 
 IMPLEMENTATIONS = ("foreach", "fused")
@@ -237,19 +239,18 @@ def _formulas_behind(optimizer: torch.optim.Optimizer) -> FirstOrder:
     names = PYTORCH.get(type(optimizer), ())
     if not names:
         raise ValueError(f"{type(optimizer).__name__} is not known here; say what it is with name=")
-    first, *others = (first_order_of(declared(name)) for name in names)
-    for formulas in (first, *others):
-        if all(_is_like(group, formulas) for group in optimizer.param_groups):
-            return formulas
-    return first  # whose check says what is different
-
-
-def _is_like(group: dict[str, Any], formulas: FirstOrder) -> bool:
-    try:
-        check_torch_options(group, formulas)
-    except ValueError:
-        return False
-    return True
+    reasons = []
+    for name in names:
+        formulas = first_order_of(declared(name))
+        try:
+            for group in optimizer.param_groups:
+                check_torch_options(group, formulas)
+        except ValueError as error:
+            reasons.append(str(error))
+            continue
+        return formulas
+    others = f", nor has it the options of {', '.join(names[1:])}" if names[1:] else ""
+    raise ValueError(f"{reasons[0]}{others}; say what the optimizer is with name=")
 
 
 def _separate(betas: Any, formulas: Formulas) -> dict[str, float]:

@@ -29,6 +29,8 @@ def found(path: str) -> Callable[..., Any]:
     place, colon, name = path.rpartition(":")
     if colon:
         return _attribute(_file(Path(place)), [name], path)
+    if path.endswith(".py"):
+        raise VerificationError(f"{quote_path(path)} is a file; say which class of it: file.py:Class")
     parts = path.split(".")
     for length in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:length])

@@ -14,6 +14,7 @@ from sympy import (
     Function,
     Integer,
     Pow,
+    Product,
     Rational,
     Sum,
     Symbol,
@@ -300,3 +301,23 @@ def test_a_sum_over_entries_has_one_summand_at_least() -> None:
     assert is_nonzero(-total(grad**2 + eps), RANGES)
     assert not is_nonzero(total(grad**2 - eps), RANGES)
     assert bounds(Sum(one, (k, 1, n)), RANGES) == NONNEGATIVE
+
+
+def test_a_product_over_steps_is_below_one_where_it_has_a_factor() -> None:
+    """So that 1 - prod(...) of NAdam divides by no zero; with no factor, at n = 0, the product is 1."""
+    i = Symbol("i")
+    factor = beta * (1 - Rational(24, 25) ** (eps * i) / 2)
+    several, none_at_first = Product(factor, (i, 1, n + 1)), Product(factor, (i, 1, n))
+    for product_of, steps in ((several, 1), (none_at_first, 0)):
+        interval = bounds(product_of, RANGES)
+        for b, e, at in product(SAMPLES[beta], SAMPLES[eps], SAMPLES[n]):
+            with mpmath.workdps(50):
+                value = mpf(1)
+                for each in range(1, at + steps + 1):
+                    value *= b * (1 - (mpf(24) / 25) ** (e * each) / 2)
+                assert inside(interval, value)
+    assert is_nonzero(1 - several, RANGES)
+    assert is_nonzero(1 - beta * several, RANGES)
+    assert not is_nonzero(1 - none_at_first, RANGES)
+    assert bounds(Product(1 + beta, (i, 1, n)), RANGES) == NONNEGATIVE
+    assert bounds(Product(i - 2, (i, 1, n + 1)), RANGES) == REALS

@@ -200,6 +200,7 @@ def test_verify_on_the_command_line(tmp_path: Path) -> None:
         (("heavyball", "--plot", "errors.doc"), b"a picture ends in .png, .pdf, .svg"),
         (("heavyball", "--against", "torch.optim.Nothing"), b"torch.optim has no Nothing"),
         (("heavyball", "--against", "missing.py:Class"), b"there is no such Python file"),
+        (("heavyball", "--against", "mine.py"), b"is a file; say which class of it"),
         (("nothing",), b"is neither in the zoo nor a file"),
     ):
         done = run("verify", *given)

@@ -15,8 +15,9 @@ from truth import load
 import symmem
 from symmem.declaration.citation import Citation
 from symmem.documents.paper.dealt import dealt
-from symmem.documents.paper.example import inside_roots
-from symmem.documents.paper.glossary import glossary
+from symmem.documents.paper.displays import Writer
+from symmem.documents.paper.example import inside_roots, table
+from symmem.documents.paper.glossary import choices, glossary
 from symmem.documents.paper.layout import CLASSES, Layout, Share, page_of
 from symmem.documents.paper.macros import MACROS, PREFIX
 from symmem.documents.paper.paper import COMPARISON, GENERAL, Paper
@@ -210,3 +211,30 @@ def test_every_function_of_a_tensor_is_defined_before_it_is_used() -> None:
         section = Paper((account,)).parts[name]
         places = [section.index(sentence) for sentence in glossary(account)]
         assert all(place < section.index(r"\begin{lemma}") for place in places)
+
+
+@pytest.mark.parametrize("name", ["radam", "nadam-torch"])
+def test_a_choice_between_numbers_is_defined_before_the_lemma(name: str) -> None:
+    account = told(load(name))
+    section = Paper((account,)).parts[name]
+    has_one = name == "radam"
+    assert (r"\operatorname{where}(" in section.replace(r"\biggl", "")) == has_one
+    assert len(choices(account)) == has_one
+    assert all(section.index(sentence) < section.index(r"\begin{lemma}") for sentence in choices(account))
+
+
+def test_a_column_of_the_table_has_what_the_other_leaves() -> None:
+    """A factor that is wider than half of the line stands in one line where the gradients beside it leave the room."""
+    optimizer = load("nadam-torch")
+    piece = Writer.of(optimizer).piece
+    wide_g, wide_b = (
+        max(piece(part).width for part in column)
+        for column in zip(*((v.g, v.b) for v in optimizer.momentum), strict=True)
+    )
+    room = wide_g + wide_b + 10
+    assert wide_b > room / 2
+    for width, breaks in ((room + 0.1, False), (room - 0.1, True)):
+        rows = table(optimizer, Writer.of(optimizer, width))
+        assert len(rows) == 3
+        assert any("aligned" in row[3] for row in rows) == breaks
+        assert not any("aligned" in cell for row in rows for cell in row[:3])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command import output
-from sympy import Function, Rational, Symbol
+from sympy import Function, Rational, Symbol, cancel
 from truth import FIRST
 
 import symmem
@@ -95,3 +97,46 @@ def test_emit_is_what_the_command_line_writes() -> None:
 def test_a_declaration_can_be_kept() -> None:
     optimizer = symmem.load("lion-k")
     assert pickle.loads(pickle.dumps(optimizer)) == optimizer
+
+
+@pytest.mark.parametrize("order", [0, 1.5, 2.0, "2", None])
+def test_an_order_is_a_whole_number(order: object) -> None:
+    with pytest.raises(symmem.DerivationError, match=r"the order is a power of h, 1 or more"):
+        symmem.derive("heavyball", order=order)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("step", [-1, 1.5, "2", None])
+def test_a_step_is_a_whole_number(step: object) -> None:
+    """``at(1.5)`` was the iteration at step 1."""
+    with pytest.raises(symmem.DerivationError, match="steps count from 0"):
+        symmem.derive("heavyball").at(step)  # type: ignore[arg-type]
+
+
+def test_a_step_of_numpy_is_a_step() -> None:
+    beta = Symbol("beta")
+    assert cancel(symmem.derive("heavyball").at(np.int64(1)).F - grad * (1 + beta)) == 0
+
+
+def test_a_derivation_can_be_copied_and_kept() -> None:
+    """Whatever was computed before: the exact numbers in it have no bytes."""
+    one = symmem.derive("heavyball", order=2)
+    expected = one.coefficients[2]
+    for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
+        assert type(other) is type(one)
+        assert other.order == 2
+        assert (other.coefficients[2] - expected).expand() == 0
+    by_hand = symmem.derive(symmem.load("adam").with_values(beta2="0.5"))
+    assert pickle.loads(pickle.dumps(by_hand)).M == by_hand.M
+
+
+def test_one_optimizer_is_compared_and_none_is_refused() -> None:
+    assert str(symmem.compare("adam")) == str(symmem.compare(["adam"]))
+    with pytest.raises(symmem.DeclarationError, match="name the optimizers"):
+        symmem.compare([])
+
+
+def test_emit_says_what_it_takes() -> None:
+    """A name was taken for so many derivations as it has letters."""
+    for given in ("gd", ["gd", "adam"], symmem.load("gd")):
+        with pytest.raises(symmem.SymmemError, match=r"symmem\.derive"):
+            symmem.emit(given, "numpy")  # type: ignore[arg-type]

@@ -212,6 +212,10 @@ def test_a_sum_that_stays_stops_at_the_stated_tolerance() -> None:
 BAD = [
     ({"n": -1}, "n = -1"),
     ({"n": 1.5}, "n = 1.5"),
+    ({"n": 2**53 + 1}, r"n = 9007199254740993: steps count from 0 to 2\*\*53"),
+    ({"n": float("inf")}, "n = inf: .*n=None is the limit"),
+    ({"n": float("nan")}, "n = nan: "),
+    ({"n": "3"}, "n = '3': "),
     ({"beta1": 1.0}, "beta1 = 1.0 is outside"),
     ({"beta2": float("nan")}, "beta2 = nan is outside"),
     ({"eps": 0.0}, "eps = 0.0 is outside"),

@@ -48,6 +48,30 @@ def test_values(name: str, target: str, array: Callable[..., Any]) -> None:
         np.testing.assert_allclose(found, truth(name, n), rtol=TOLERANCE, err_msg=str(n))
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("target", "array"), [("numpy", np.asarray), ("torch", torch.from_numpy), ("jax", np.float32)]
+)
+def test_the_last_step_that_is_taken_is_the_limit(name: str, target: str, array: Callable[..., Any]) -> None:
+    """Far beyond memory the numbers are those of the limit; behind 2**53 a float does not know its neighbours.
+
+    There the ages of past steps were wrong, and M with them: by a factor of 40 at 10**30.  JAX counts in 32 bits here.
+    """
+    module, given = emitted(name, target), tuple(array(each.copy()) for each in (THETA, GRAD, HESSIAN))
+    values = {key: value for key, value in VALUES[name].items() if not key.startswith("beta")}
+    most, unit = (2**30, 1e-4) if target == "jax" else (2**53, 1e-12)
+
+    def value(n: int | None) -> Any:
+        return module.correction(
+            given[0], lambda _: given[1], lambda _, v: given[2] * v, n=n, lr=RATE, **values
+        )
+
+    np.testing.assert_allclose(value(most), value(None), rtol=unit)
+    for n in (most + 1, 2**62, 2**64, 10**30):
+        with pytest.raises(ValueError, match=r"count from 0 to .*; n=None is the limit"):
+            value(n)
+
+
 @pytest.mark.parametrize(("target", "array"), [("numpy", np.asarray), ("torch", torch.from_numpy)])
 def test_more_steps_than_memory_holds_are_refused(target: str, array: Callable[..., Any]) -> None:
     """Before anything is laid out: a decay of 1 - 1e-8 remembers 4e9 steps, 34 gigabytes in each column."""

@@ -94,6 +94,7 @@ REFUSED = [
     ("'n', -1", "n = -1"),
     ("'n', 1.5", "n = 1.5"),
     ("'n', [1 2]", "steps count from 0"),
+    ("'n', 2^54", r"steps count from 0 to 2\^53"),
     ("'beta1', 1", r"beta1 = 1 is outside \[0, 1\)"),
     ("'eps', NaN", "eps = NaN is outside"),
     ("'weight_decay', Inf", r"weight_decay = Inf is outside \[0, inf\)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,6 +49,7 @@ MADE = {
     "memoryless": lambda p, **more: Memoryless("adamw", p, lr=0.01, eps=1e-3, **more),
     "with memory": lambda p, **more: WithMemory("adamw", p, lr=0.01, eps=1e-3, strength=-1, **more),
 }
+SECOND = {"second order": lambda p: Memoryless("adamw", p, lr=0.01, eps=1e-3, order=2)}
 
 
 @pytest.mark.parametrize("hvp", ["central-difference", "forward-difference"])
@@ -250,3 +252,84 @@ def test_second_derivatives_are_tried_before_a_parameter_changes(kind: str) -> N
     with pytest.raises(RuntimeError, match="twice"):
         optimizer.step(lambda: Once.apply(net.layers(X)).square().mean())
     assert torch.equal(flat(net), start)
+
+
+@pytest.mark.parametrize("hvp", ["double-backward", "central-difference", "forward-over-reverse"])
+@pytest.mark.parametrize("kind", MADE)
+def test_buffers_and_autocast_are_those_of_the_loop(kind: str, hvp: str) -> None:
+    """The averages of batch normalisation take in each batch once, also one that the module puts in anew."""
+
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(3)
+            self.layers = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 1))
+            self.register_buffer("passes", torch.zeros(()))
+            self.seen: list[torch.dtype] = []
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.passes = self.passes + 1
+            out = self.layers(x)
+            self.seen.append(out.dtype)
+            return out
+
+    x = X.float()[:, :3]
+    net, alone = Net(), Net()
+    optimizer = MADE[kind](net.parameters(), hvp=hvp)
+    optimizer.watch(net, loss=lambda output: output.float().square().mean())
+    for _ in range(3):
+        alone.load_state_dict(net.state_dict())
+        with torch.autocast("cpu", torch.bfloat16):
+            alone(x)
+            loss = net(x).float().square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        for name, buffer in alone.named_buffers():
+            assert torch.equal(buffer, net.get_buffer(name)), name
+    assert int(net.passes) == 3
+    assert len(net.seen) > 3
+    assert {*net.seen} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize("kind", [*MADE, *SECOND])
+@pytest.mark.parametrize("loop", ["plain", "clips", "accumulates", "scales", "no backward"])
+def test_a_gradient_of_the_loop_that_is_not_seen_is_said(kind: str, loop: str) -> None:
+    """Once, and only where ``.grad`` is another one than that of the pass that is repeated."""
+    net = model().eval()
+    optimizer = {**MADE, **SECOND}[kind](net.parameters())
+    optimizer.watch(net, loss=lambda output: output.loss)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            optimizer.zero_grad()
+            if loop == "accumulates":
+                net(X[:5], labels=X[:5, 1:2]).loss.backward()
+            loss = net(X, labels=X[:, 1:2]).loss
+            if loop != "no backward":
+                (2 * loss if loop == "scales" else loss).backward()
+            if loop == "clips":
+                nn.utils.clip_grad_norm_(net.parameters(), 0.01)
+            optimizer.step()
+    words = [str(each.message) for each in told if "watch:" in str(each.message)]
+    assert len(words) == (loop in ("clips", "accumulates", "scales"))
+    if loop == "scales":
+        assert ".grad is 1 of its size away" in words[0]
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_compiled_loop_makes_the_same_steps(kind: str) -> None:
+    """torch.compile leaves the step as it is, and compiles what is around it."""
+    found = []
+    for compiled in (False, True):
+        net = model().eval()
+        optimizer = MADE[kind](net.parameters())
+
+        def step(optimizer: torch.optim.Optimizer = optimizer, net: nn.Module = net) -> torch.Tensor:
+            return 2 * optimizer.step(lambda: net(X, labels=X[:, 1:2]).loss)
+
+        run = torch.compile(step, backend="eager") if compiled else step
+        losses = [float(run()) for _ in range(3)]
+        found.append((losses, flat(net)))
+    assert found[0][0] == found[1][0]
+    assert torch.equal(found[0][1], found[1][1])

@@ -124,17 +124,22 @@ def update(optimizer: Optimizer, writer: Writer) -> str:
 def table(optimizer: Optimizer, writer: Writer) -> list[list[str]]:
     """The cells of the table: number, g, beta, b; a cell that is too wide is broken into lines.
 
-    Nothing where a broken cell would still be too wide: the display of the example has the same in full.
+    A column of g or b has half of the line, and what the other leaves of its half.  Nothing where a broken cell would
+    still be too wide: the display of the example has the same in full.
     """
-    share = writer.width / 2 - 5
+    half = writer.width / 2 - 5
+    wide_g, wide_b = (
+        max(writer.piece(part).width for part in column)
+        for column in zip(*((v.g, v.b) for v in optimizer.momentum), strict=True)
+    )
+    shares = [2 * half - min(wide_b, half), half, 2 * half - min(wide_g, half)]
     rows = []
-    cells_of = [part for v in optimizer.momentum for part in (v.g, remembered(v), v.b)]
-    if max(writer.piece(part).width for part in cells_of) > 2 * share:
-        return []
     for position, variable in enumerate(optimizer.momentum, start=1):
         cells = [str(position)]
-        for part in (variable.g, remembered(variable), variable.b):
+        for part, share in zip((variable.g, remembered(variable), variable.b), shares, strict=True):
             inline = writer.piece(part)
+            if inline.width > 2 * share:
+                return []
             if inline.width <= share:
                 cells.append(inline.text)
             else:

@@ -1,4 +1,4 @@
-"""What the functions of a tensor mean, in one sentence each: a paper defines those that a method uses."""
+"""What the functions of a tensor, and choices between numbers, mean: a paper defines those that a method uses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from symmem.algebra.where import where
 from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
 from symmem.derivation.loss.verdicts import ModifiedLoss
 from symmem.documents.account import Account
@@ -36,6 +37,16 @@ def glossary(account: Account) -> list[str]:
     """The sentences of the functions that the method and its losses contain, each tensor by itself."""
     names = {call.func.__name__ for part in _told(account) for call in part.atoms(AppliedUndef)}
     return [sentence for name, sentence in _MEANINGS.items() if name in names]
+
+
+def choices(account: Account) -> list[str]:
+    """What ``where`` means, for a method that has it in the factor of a variable or in its rate."""
+    optimizer = account.optimizer
+    factors = [variable.b for variable in optimizer.momentum]
+    factors += [] if optimizer.schedule is None else [optimizer.schedule]
+    if not any(factor.has(where) for factor in factors):
+        return []
+    return [r"$\operatorname{where}(A, x, y)$ is $x$ where $A$ holds, and $y$ where it does not"]
 
 
 def _told(account: Account) -> Iterator[Expr]:

@@ -28,7 +28,7 @@ from symmem.documents.paper.example import (
     update,
 )
 from symmem.documents.paper.general import finite_order
-from symmem.documents.paper.glossary import glossary
+from symmem.documents.paper.glossary import choices, glossary
 from symmem.documents.paper.gradient_map import gradient_map
 from symmem.documents.paper.histories import naming_histories
 from symmem.documents.paper.layout import Checked, Layout, Share
@@ -78,6 +78,7 @@ def _section(account: Account, layout: Layout, writer: Writer, given: Dealt) -> 
         "parameters": parameters(optimizer, writer),
         "functions": functions(optimizer),
         "glossary": glossary(account),
+        "choices": choices(account),
         "inside_roots": inside_roots(optimizer),
         "program": remarks(optimizer, writer),
         "table": table(optimizer, writer),

@@ -24,8 +24,12 @@ def _with_derivatives(field: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_step(n: Any) -> None:
-    if _is_known(n) and n is not None and (n != int(n) or n < 0):
-        raise ValueError(f"n = {n!r}: steps count from 0; n=None is the limit")
+    if n is None or not _is_known(n):
+        return
+    most = 2 ** (53 if jnp.result_type(int).itemsize > 4 else 30)
+    if isinstance(n, str) or not 0 <= n <= most or n != int(n):
+        known = f"steps count from 0 to {most}"
+        raise ValueError(f"n = {n!r}: {known}; n=None is the limit")
 
 
 def _is_known(value: Any) -> bool:

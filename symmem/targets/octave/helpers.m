@@ -32,8 +32,8 @@ function n = step_number(n)
   % A step counted from 0; [] and Inf are the limit of many steps, [].
   if isempty(n) || (isscalar(n) && n == Inf)
     n = [];
-  elseif ~isscalar(n) || ~(n >= 0) || n ~= floor(n)
-    error('symmem:n', 'n = %s: steps count from 0; n = [] is the limit', mat2str(n));
+  elseif ~isscalar(n) || ~(n >= 0) || n > 2^53 || n ~= floor(n)
+    error('symmem:n', 'n = %s: steps count from 0 to 2^53; n = [] is the limit', mat2str(n));
   end
   n = double(n);
 end

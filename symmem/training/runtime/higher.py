@@ -30,6 +30,8 @@ def higher_step(
     with resources.processes.opened(owned) as points:
         sign = -1 if common["maximize"] else 1
         tower = Tower(closure, points, resources.processes, [local(p) for p in owned], sign)
+        if resources.compare is not None:
+            resources.compare(owned, tower.split(sign * tower.gradient))
         moved = formulas.step(
             tower.theta,
             tower.gradient,

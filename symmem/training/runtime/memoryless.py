@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._compile import _disable_dynamo
 
 from .formulas import FirstOrder, Formulas, HigherOrder
 from .fused import can_step, fused_step
@@ -77,6 +78,7 @@ class Memoryless(GroupOptimizer[Formulas]):
             self.check_group({**saved, "params": mine["params"]})
         super().load_state_dict(found)
 
+    @_disable_dynamo  # inside torch.compile too a step runs as it is
     @torch.no_grad()
     def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""
@@ -84,7 +86,7 @@ class Memoryless(GroupOptimizer[Formulas]):
             return None  # there is no state to make
         closure = closure_of(closure, self._watched)
         self.check_changes()
-        resources, formulas = self.resources(), self.formulas
+        resources, formulas = self.resources(closure), self.formulas
         if isinstance(formulas, HigherOrder):
             return higher_step(formulas, self.param_groups, closure, resources)
         assert isinstance(formulas, FirstOrder)

@@ -20,6 +20,7 @@ from .products import Hvp, check_hvp
 from .sharding import is_sharded
 from .step import Resources
 from .together import processes_of
+from .vectors import Closure
 
 
 @dataclass(frozen=True)
@@ -185,8 +186,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     def watch(self, model: torch.nn.Module, loss: Callable[[Any], Tensor]) -> None:
         """For loops that call ``step()`` without a closure: the last forward pass of the model is evaluated again.
 
-        ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  With gradients accumulated over
-        several passes, the last one stands for all.
+        ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  What a loop does to ``.grad``,
+        such as to clip it or to add up several passes, is not seen: a warning says so, once.
         """
         if not callable(loss):
             raise TypeError(f"loss = {loss!r} is not a function of the model's output")
@@ -201,10 +202,12 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
             return None
         return compiled_kernels(self.kernels, formulas)
 
-    def resources(self) -> Resources:
-        """With what a step is computed."""
+    def resources(self, closure: Closure) -> Resources:
+        """With what a step by this closure is computed."""
         processes = processes_of(self.process_group, self.module, self.hvp)
-        return Resources(self.hvp, self.functions, processes, self.max_norm)
+        watched = self._watched
+        compare = None if watched is None or closure != watched.closure else watched.compare
+        return Resources(self.hvp, self.functions, processes, self.max_norm, compare)
 
 
 def _copied(value: Any) -> Any:

@@ -211,8 +211,7 @@ def check_torch_options(group: Group, formulas: FirstOrder) -> None:
     """Refuses the groups of an optimizer of PyTorch's that does something else."""
     for name, value in formulas.running.options.items():
         if name in group and bool(group[name]) != value:
-            given = f"{name} = {group[name]!r}"
-            raise ValueError(f"{given}: this optimizer has {name} = {value}")
+            raise ValueError(f"a group with {name} = {group[name]!r} is not that of {formulas.title}")
     missing = ", ".join(argument.name for argument in formulas.arguments if argument.name not in group)
     if missing:
         raise ValueError(f"a group of another optimizer: it has no {missing}")

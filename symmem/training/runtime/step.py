@@ -32,6 +32,8 @@ class Resources:
     functions: list[Any]
     processes: OneProcess
     max_norm: float | None = None
+    compare: Callable[[Sequence[Tensor], Vectors], None] | None = None
+    """Is told the gradient of every tensor, for a loop that made its own."""
 
 
 def evaluate(
@@ -60,6 +62,8 @@ def evaluate(
         if tried:
             evaluation.try_product()
         loss, gradients = processes.joint(evaluation.loss, evaluation.gradients)
+        if resources.compare is not None:
+            resources.compare([p for part in parts for p in part.owned], gradients)
         clipped = Clipped(gradients, resources.max_norm, processes)
         place_parts(parts, clipped.gradients, resources)
 

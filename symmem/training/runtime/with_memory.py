@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._compile import _disable_dynamo
 
 from .bunches import bunches, gradient_of, is_part_of, separated, whole_of, write
 from .formulas import FirstOrder, Group
@@ -131,8 +132,14 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             groups.append({**kept, **saved})
             self.check_group({**groups[-1], "params": mine["params"]})
         groups += state_dict["param_groups"][len(groups) :]
-        super().load_state_dict({**state_dict, "param_groups": groups})
+        known = (
+            "step",
+            *self.formulas.running.states,
+        )  # what no step here would bring up to date is left out
+        state = {key: _only(known, entry) for key, entry in state_dict["state"].items()}
+        super().load_state_dict({**state_dict, "state": state, "param_groups": groups})
 
+    @_disable_dynamo  # inside torch.compile too a step runs as it is
     @torch.no_grad()
     def step(self, closure: Closure | None = None) -> Tensor | None:  # type: ignore[override]
         """One update of every group; returns the loss before it."""
@@ -148,7 +155,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         factors = [factor_of(part) for part in parts]
         if fused is not None and can_run(fused, parts, factors):
             loss, products = evaluated(
-                fused, parts, closure, self.resources(), corrects=any(factors), first=first
+                fused, parts, closure, self.resources(closure), corrects=any(factors), first=first
             )
             for part, factor in zip(parts, factors, strict=True):
                 run_fused(fused, part, factor, products, self.state)
@@ -164,7 +171,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         """One update of all parts by the formulas; the loss before it."""
         terms = [terms_of(part) for part in parts]
         receivers = [receiver for each in terms for receiver, _ in each]
-        loss = evaluate(parts, receivers, closure, self.resources(), first=first)
+        loss = evaluate(parts, receivers, closure, self.resources(closure), first=first)
         waiting: list[_Advance] = []
         for part, mine in zip(parts, terms, strict=True):
             for bunch in bunches(part):
@@ -183,6 +190,10 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                 sums = running_sums(self.state[parameter], parameter, self.formulas)
                 self.state[parameter].update(zip(self.formulas.running.states, sums, strict=True))
                 self.state[parameter].setdefault("step", torch.tensor(0.0))
+
+
+def _only(names: Sequence[str], entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name in names}
 
 
 Terms = list[tuple[RunningPart, float]]

@@ -115,6 +115,9 @@ class Block:
         """The expression with every contraction, call, total and sum replaced by the name of its value."""
         if not expression.args:
             return expression
+        same = _same_at_every_step(expression)
+        if same is not None:
+            return self.entrywise(same)
         if not isinstance(expression, (Sum, Product, where, AppliedUndef)):
             return expression.func(*(self.entrywise(argument) for argument in expression.args))
         owner = self._owner(expression)
@@ -262,6 +265,17 @@ class Block:
         self._statements.append(statement)
         self._local.add(statement.result)
         return statement.result
+
+
+def _same_at_every_step(expression: Expr) -> Expr | None:
+    """The value of a sum whose terms do not depend on its index: so many times one; None for all else."""
+    if not isinstance(expression, Sum):
+        return None
+    *inner, (index, lower, upper) = expression.limits
+    summand = Sum(expression.function, *inner) if inner else expression.function
+    if upper == oo or index in summand.free_symbols:
+        return None
+    return (upper + 1 - lower) * summand
 
 
 def _shared(assignments: list[Assignment], names: Names) -> tuple[Assignment, ...]:

@@ -26,7 +26,8 @@ def split_ranges(
         is_root = isinstance(value, Pow) and value.exp in (S.Half, -S.Half)
         if not value.free_symbols & moving and (is_root or isinstance(value, Function)):
             if value not in names:
-                names[value] = Internal(f"u{len(names) + 1}")
+                # A stem of its own: the names of a block go on past this loop, and none of them may change here.
+                names[value] = Internal(f"once{len(names) + 1}")
                 single.append((names[value], bare(value)))
             return names[value]
         return value.func(*(lifted(part) for part in value.args))

@@ -55,10 +55,8 @@ class OneProcess:
 
     def dot(self, left: Vectors, right: Vectors) -> float:
         """The inner product of local vectors, over all that the processes hold."""
-        numbers = []
-        for x, y in zip(left, right, strict=True):
-            numbers.append(0.0 if x is None or y is None else float((x.double() * y.double()).sum()))
-        return self.total(numbers)
+        pairs = ((x, y) for x, y in zip(left, right, strict=True) if x is not None and y is not None)
+        return self.total([float((x.double() * y.double()).sum()) for x, y in pairs])
 
     def norm(self, vectors: Vectors) -> float:
         """The Euclidean norm over all parameters and all processes."""
@@ -98,5 +96,4 @@ def _refuse_parallel(module: Any, _inputs: Any) -> None:
             "the optimizer module=model or process_group=model.process_group"
         )
     if type(module).__name__ == "FullyShardedDataParallel":
-        words = "FullyShardedDataParallel is not supported; use fully_shard"
-        raise RuntimeError(words)
+        raise RuntimeError("FullyShardedDataParallel is not supported; use fully_shard")

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor, distributed
-from torch.nn.modules.module import register_module_forward_pre_hook
-from torch.nn.parallel import DistributedDataParallel
+from torch import Tensor
 
+from .unreduced import no_reduction_unseen
 from .vectors import Vectors
 
 
@@ -29,7 +28,7 @@ class OneProcess:
     def opened(self, owned: list[Any]) -> Iterator[list[Tensor]]:
         """The points, for as long as derivatives are taken."""
         self._owned = self._points = owned
-        with _no_reduction_unseen():
+        with no_reduction_unseen():
             yield owned
 
     def differentiated(self, loss: Tensor, points: list[Tensor], create_graph: bool) -> Vectors:
@@ -55,8 +54,10 @@ class OneProcess:
 
     def dot(self, left: Vectors, right: Vectors) -> float:
         """The inner product of local vectors, over all that the processes hold."""
-        pairs = ((x, y) for x, y in zip(left, right, strict=True) if x is not None and y is not None)
-        return self.total([float((x.double() * y.double()).sum()) for x, y in pairs])
+        numbers = []
+        for x, y in zip(left, right, strict=True):
+            numbers.append(0.0 if x is None or y is None else float((x.double() * y.double()).sum()))
+        return self.total(numbers)
 
     def norm(self, vectors: Vectors) -> float:
         """The Euclidean norm over all parameters and all processes."""
@@ -74,26 +75,3 @@ class OneProcess:
     def functions(self, place: int, given: list[Any]) -> list[Any]:
         """Functions of a whole tensor, as functions of what is local of it."""
         return given
-
-
-@contextmanager
-def _no_reduction_unseen() -> Iterator[None]:
-    """One clear error where a model of many processes would be trained by each alone."""
-    if not (distributed.is_available() and distributed.is_initialized()):
-        yield
-        return
-    handle = register_module_forward_pre_hook(_refuse_parallel)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def _refuse_parallel(module: Any, _inputs: Any) -> None:
-    if isinstance(module, DistributedDataParallel):
-        raise RuntimeError(
-            "DistributedDataParallel does not reduce what torch.autograd.grad finds; give "
-            "the optimizer module=model or process_group=model.process_group"
-        )
-    if type(module).__name__ == "FullyShardedDataParallel":
-        raise RuntimeError("FullyShardedDataParallel is not supported; use fully_shard")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from sympy import Add, Expr, Integer, S, Sum
+from sympy import Add, Expr, Integer, S, Sum, oo
 
 from symmem.algebra.atoms import AGO, LR, STEP
 from symmem.algebra.directional import derivative
@@ -44,6 +44,11 @@ class SlowLimit:
     F: Expr
     M: Expr | None
     leading: Expr
+
+    @property
+    def reads_before_the_start(self) -> bool:
+        """Whether M is a sum over all lags, beyond the n steps that were made: the rate is 0 there."""
+        return self.M is not None and any(oo in limit for each in self.M.atoms(Sum) for limit in each.limits)
 
 
 def no_settled_rate(method: Method) -> Missing | None:

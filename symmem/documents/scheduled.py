@@ -45,6 +45,7 @@ def slow_section(schedule: Schedule | None) -> Section | None:
     lead = (
         "Once the gains have settled: ", whole, ". Where the rate changes little while memory fades, ", M,
         " is its leading term.",
+        *([" Before n = 0 the rate is 0."] if slow.reads_before_the_start else []),
     )  # fmt: skip
     exact = () if slow.M is None else ((step, slow.M),)
     rows = equations((AtStep(F, N), slow.F), *exact, (Word("leading"), slow.leading))

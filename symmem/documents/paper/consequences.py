@@ -91,7 +91,11 @@ def slow(found: Schedule | None, name: str, writer: Writer) -> Values:
         Row(Applied(AtStep(Letter("F"), N), (THETA,)), (found.slow.F,)),
         Row(Applied(AtStep(Letter("M"), N), (THETA,)), whole, f"eq:{name}-slow"),
     ]
-    return {"display": writer.display(rows), "leading": writer.display([Row(LEADING, (found.slow.leading,))])}
+    return {
+        "display": writer.display(rows),
+        "before": found.slow.reads_before_the_start,
+        "leading": writer.display([Row(LEADING, (found.slow.leading,))]),
+    }
 
 
 def modified_loss(

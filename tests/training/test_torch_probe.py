@@ -28,6 +28,7 @@ from sympy import Rational
 from torch import nn
 from truth import FIRST, shown_first, values_of
 
+from symmem.training import WithMemory, probe
 from symmem.training.runtime.probed import Probed
 
 
@@ -315,3 +316,25 @@ def test_a_range_that_is_left_is_a_warning_once() -> None:
         assert len([w for w in caught if "first order" in str(w.message)]) == outside
         assert f"{numbers['correction_ratio']:.3g} of the update" in str(numbers)
     assert found[10.0]["correction_ratio"] > 1 > found[1e-6]["correction_ratio"]
+
+
+def test_what_is_known_after_many_steps_alone_is_probed_with_the_limit() -> None:
+    """The advice can be followed: the state of PyTorch's optimizer goes into one that was made with limit=True."""
+    torch.manual_seed(0)
+    model, x = nn.Linear(3, 1).double(), torch.randn(5, 3, dtype=torch.float64)
+
+    def closure() -> torch.Tensor:
+        return (model(x) ** 2).mean()
+
+    present = torch.optim.RMSprop(model.parameters(), lr=1e-6, momentum=0.5)
+    for _ in range(2):
+        present.zero_grad()
+        closure().backward()
+        present.step()
+    with pytest.raises(ValueError, match="limit=True"):
+        probe(model, present, closure, iterations=0)
+    late = WithMemory("rmsprop-momentum", model.parameters(), lr=1e-6, momentum=0.5, limit=True)
+    late.load_state_dict(present.state_dict())
+    found = probe(model, late, closure, iterations=0)
+    assert found["update_norm"] > 0
+    assert 0 < found["straight_norm"] < found["update_norm"]

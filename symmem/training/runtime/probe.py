@@ -40,6 +40,7 @@ of their rates instead, and is left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -91,6 +92,7 @@ def probe(
     _check_model(model, optimizer)
     with torch.no_grad(), left_alone(model, optimizer):
         parts = running_parts(formulas, optimizer.param_groups, optimizer.state)
+        _check_steps(formulas, parts)
         processes = _processes(model, parts, hvp, process_group)
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
         resources = Resources(hvp, functions, processes)
@@ -167,6 +169,15 @@ def left_alone(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Iter
         set_random_states(random)
         for buffer, before in buffers:
             buffer.copy_(before)
+
+
+def _check_steps(formulas: FirstOrder, parts: Sequence[RunningPart]) -> None:
+    """At a step that is counted there has to be an M of that step."""
+    if not formulas.has_finite and any(not math.isinf(part.n) for part in parts):
+        raise ValueError(
+            f"{formulas.title}: what memory does is known after many steps alone; give probe a WithMemory that was "
+            "made with limit=True (it takes the state of the present one)"
+        )
 
 
 def _check_model(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:

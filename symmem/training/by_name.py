@@ -22,7 +22,7 @@ from symmem.training.runtime.formulas import FirstOrder, Formulas, Group
 from symmem.training.runtime.fused import Kernels
 from symmem.training.runtime.lines import usual_history
 from symmem.training.runtime.noise import Noise, Sample, with_noise
-from symmem.training.runtime.optimizer import Settings
+from symmem.training.runtime.optimizer import GroupOptimizer, Settings
 from symmem.training.runtime.probed import Probed
 from symmem.training.runtime.products import Hvp
 from symmem.training.runtime.running import check_torch_options
@@ -46,7 +46,35 @@ IMPLEMENTATIONS = ("foreach", "fused")
 """Arguments of torch.optim that choose between ways to compute the same update: taken, and without effect here."""
 
 
-class Memoryless(memoryless.Memoryless):
+class _Declared(GroupOptimizer[Any]):
+    """What both have beside the runtime: a declaration, from which a copy derives its formulas again."""
+
+    declaration: Optimizer
+    order = 1
+    flat = False
+    on_triton: bool
+
+    def fused(self) -> Kernels | None:
+        """Triton's kernels, where they were asked for, else those of the path."""
+        return triton_kernels(self.declaration) if self.on_triton else super().fused()
+
+    def check_group(self, group: Group) -> None:
+        """As the runtime; Triton's kernels ask for a GPU."""
+        super().check_group(group)
+        check_devices(group["params"], on_triton=self.on_triton)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("formulas")
+        own = ("declaration", "order", "flat", "on_triton")
+        return state | {name: getattr(self, name) for name in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # a whole optimizer, or what load_state_dict has of it
+        self.formulas = formulas_of(self.declaration, self.order, flat=self.flat)
+
+
+class Memoryless(_Declared, memoryless.Memoryless):
     """The runtime's Memoryless for a name of the zoo, a file, or an Optimizer.
 
     ``arguments`` are those of the optimizer as PyTorch spells them (``betas``), else its parameters by name; opaque
@@ -84,27 +112,8 @@ class Memoryless(memoryless.Memoryless):
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions, path)
         super().__init__(formulas, params, {"lr": lr, **values}, settings)
 
-    def fused(self) -> Kernels | None:
-        """Triton's kernels, where they were asked for, else those of the path."""
-        return triton_kernels(self.declaration) if self.on_triton else super().fused()
 
-    def check_group(self, group: Group) -> None:
-        """As the runtime; Triton's kernels ask for a GPU."""
-        super().check_group(group)
-        check_devices(group["params"], on_triton=self.on_triton)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        state.pop("formulas")
-        own = ("declaration", "order", "flat", "on_triton")
-        return state | {name: getattr(self, name) for name in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # a whole optimizer, or what load_state_dict has of it
-        self.formulas = formulas_of(self.declaration, self.order, flat=self.flat)
-
-
-class WithMemory(with_memory.WithMemory):
+class WithMemory(_Declared, with_memory.WithMemory):
     """The runtime's WithMemory for a name of the zoo, a file, or an Optimizer; ``arguments`` as in Memoryless.
 
     ``kernels="triton"`` makes the step by Triton's kernels (:mod:`symmem.training.on_triton`), the path of a module of
@@ -140,24 +149,6 @@ class WithMemory(with_memory.WithMemory):
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions, path)
         amount = Amount(strength, target, every)
         super().__init__(formulas, params, {"lr": lr, **values}, settings, amount)
-
-    def fused(self) -> Kernels | None:
-        """Triton's kernels, where they were asked for, else those of the path."""
-        return triton_kernels(self.declaration) if self.on_triton else super().fused()
-
-    def check_group(self, group: Group) -> None:
-        """As the runtime; Triton's kernels ask for a GPU."""
-        super().check_group(group)
-        check_devices(group["params"], on_triton=self.on_triton)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        state.pop("formulas")
-        return {**state, "declaration": self.declaration, "on_triton": self.on_triton}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.formulas = first_order_of(self.declaration)
 
 
 def probe(

@@ -58,11 +58,15 @@ def test_a_gap_below_floats_is_no_witness() -> None:
     assert witness is None or witness.gap != 0
 
 
-@pytest.mark.parametrize("b", ["min(eps, pi)", "max(eps, 1/3)"])
-def test_a_number_that_is_chosen_has_a_value_at_a_probe(b: str) -> None:
-    assert str(
-        symmem.derive(declared("m1/sqrt(m1**2 + eps)", [("grad", "beta", b)], "beta = -0.5\neps = 1e-8"))
+@pytest.mark.parametrize("eps", ["1e-8", '{ default = 1e-8, range = "(0, inf)" }'])
+@pytest.mark.parametrize("b", ["min(eps, pi)", "max(eps, 1/3)", "where(eps > 1, eps, 1/3)"])
+def test_a_number_that_is_chosen_has_a_value_at_a_probe(b: str, eps: str) -> None:
+    """And no limit of eps is taken, in which another number might be chosen."""
+    found = symmem.derive(
+        declared("m1/sqrt(m1**2 + eps)", [("grad", "beta", b)], f"beta = -0.5\neps = {eps}")
     )
+    assert str(found)
+    assert found.modified_loss is None
     x = Symbol("x")
     probe = Probe(Ridges(()), (mpmath.mpf(1),), {x: Rational(2)}, {})
     assert (probe.value(Min(x, 3)), probe.value(Max(x, 3))) == (2, 3)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sympy import Add, Expr, Mul, Pow, S, Symbol, expand_mul, nan, oo, zoo
+from sympy import Add, Expr, Max, Min, Mul, Pow, S, Symbol, expand_mul, nan, oo, zoo
 
 from symmem.algebra.atoms import LOSS, LR, THETA, is_scalar, terms_of
 from symmem.algebra.directional import derivative
@@ -25,6 +25,7 @@ from symmem.algebra.potentials import potential
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import EXACT, Named, Regime, Sentence
 from symmem.algebra.scalars import Scalars
+from symmem.algebra.where import where
 from symmem.derivation.loss.preconditioner import preconditioner_of, without_decay
 from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.loss.witness import Witness, witness
@@ -41,7 +42,7 @@ def preconditioned_loss(method: Method, fields: list[Expr], letter: str) -> Modi
     verdict = _loss_of(fields, EXACT, method.numbers)
     if isinstance(verdict, ModifiedLoss):
         return verdict
-    reached, where = fields, Sentence()
+    reached, place = fields, Sentence()
     for small in _small_parameters(method, fields):
         values = dict.fromkeys(small, S.Zero)
         limits = [group([substituted(field, values)], method.numbers) for field in fields]
@@ -52,14 +53,14 @@ def preconditioned_loss(method: Method, fields: list[Expr], letter: str) -> Modi
         if isinstance(settled, ModifiedLoss):
             return settled
         if settled.order > verdict.order:
-            verdict, reached, where = settled, limits, Sentence.of("also in the limit ", regime, ", ")
+            verdict, reached, place = settled, limits, Sentence.of("also in the limit ", regime, ", ")
     seen = _witness(method, reached, verdict.order, letter)
     reason = verdict.reason.parts
     if seen is not None:
         reason = (
             Named(letter, verdict.order), " divided by it is no gradient; no potential was found for these terms of it",
         )  # fmt: skip
-    return replace(verdict, reason=Sentence.of(*where.parts, *reason), witness=seen)
+    return replace(verdict, reason=Sentence.of(*place.parts, *reason), witness=seen)
 
 
 def _witness(method: Method, fields: list[Expr], order: int, letter: str) -> Witness | None:
@@ -74,14 +75,14 @@ def _witness(method: Method, fields: list[Expr], order: int, letter: str) -> Wit
 def _small_parameters(method: Method, fields: list[Expr]) -> Iterator[tuple[Symbol, ...]]:
     """The parameters that may come as near to zero as one likes, one by one and then together.
 
-    Not the decays, and none that stands in an exponent: a limit there changes the method, not its safeguard.  That a
-    parameter is a safeguard is told by its range, ``(0, inf)``, or by its place.
+    Not the decays, and none that stands in an exponent or in a choice: a limit there changes the method, not its
+    safeguard.  That a parameter is a safeguard is told by its range, ``(0, inf)``, or by its place.
     """
     occurring = frozenset(symbol for field in fields for symbol in field.free_symbols)
-    exponents = {
-        symbol for field in fields for power in field.atoms(Pow) for symbol in power.exp.free_symbols
-    }
-    allowed, guards = occurring - exponents - method.numbers.decays, _guards(method)
+    others = [power.exp for field in fields for power in field.atoms(Pow)]
+    others += [choice for field in fields for choice in field.atoms(Max, Min, where)]
+    elsewhere = frozenset(symbol for other in others for symbol in other.free_symbols)
+    allowed, guards = occurring - elsewhere - method.numbers.decays, _guards(method)
     found = [
         symbol
         for symbol, interval in method.ranges.items()

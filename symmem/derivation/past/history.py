@@ -8,6 +8,7 @@ for the shape c of a kernel: its weights without the factor in front.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from sympy import Add, Expr, Max, Min, Mul, S, Sum, Symbol
 
@@ -21,6 +22,8 @@ from symmem.derivation.gains import frozen_update, gains
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
 
+Span: TypeAlias = tuple[Expr, Expr, Expr]
+"""A part of a tail, with the first and the last step of its own."""
 EARLIER = Symbol("r")
 """The index of a sum inside a sum over past steps."""
 
@@ -57,9 +60,9 @@ def sum_over_past(
         if PAST in vector.free_symbols:
             open_.append(term)
         elif PAST in scalar.free_symbols:
-            weighted = factor * scalar
-            number = sum_scalar(weighted, scalars) if is_closed else Sum(weighted, (PAST, 0, STEP - 1))
-            closed.append(number * vector)
+            spans = shape.spans(STEP, PAST) if part is None and factor.has(Min, Max) else _whole(factor)
+            numbers = (_over(span, scalar, scalars, is_closed=is_closed) for span in spans)
+            closed.append(Add(*numbers) * vector)
         else:
             # sum_s tail(n, s) = sum_k k c(n, k)
             whole_sum = shape.power_moment(STEP, 1) if part is None else sum_scalar(part, scalars)
@@ -67,11 +70,24 @@ def sum_over_past(
     if open_:
         # A delay has seen some past steps alone: a shorter sum, without a factor that is 0 or 1.
         whole_past = part is not None or not factor.has(Min, Max)
-        spans = ((factor, S.Zero, STEP - 1),) if whole_past else shape.spans(STEP, PAST)
+        spans = _whole(factor) if whole_past else shape.spans(STEP, PAST)
         closed += [
             Sum(Mul(tail, Add(*open_)), (PAST, first, last)) for tail, first, last in spans if tail != 0
         ]
     return collect(Add(*closed), scalars)
+
+
+def _whole(factor: Expr) -> tuple[Span, ...]:
+    """The factor over all past steps."""
+    return ((factor, S.Zero, STEP - 1),)
+
+
+def _over(span: Span, scalar: Expr, scalars: Scalars, *, is_closed: bool) -> Expr:
+    """The sum of a scalar over the steps of a span, closed where it is over all of them and closes."""
+    tail, first, last = span
+    if is_closed and first == 0 and last == STEP - 1:
+        return sum_scalar(tail * scalar, scalars)
+    return S.Zero if tail == 0 else Sum(tail * scalar, (PAST, first, last))
 
 
 def steps_in_front(summand: Expr, scalars: Scalars) -> Iterator[Expr]:

@@ -55,12 +55,30 @@ def test_no_sum_over_the_past_stays(case: str) -> None:
         assert not each.has(Sum)
 
 
+OPEN = {
+    "a delay beside an average": Optimizer(
+        "late",
+        "m1 + m2",
+        [Momentum("grad", "beta", "1"), Momentum("grad", delay=3)],
+        {"beta": DECAYS["beta"]},
+    ),
+    "a delay of an average": Optimizer(
+        "late-average",
+        "m2",
+        [Momentum("grad", "beta", "1"), Momentum("m1", delay=2)],
+        {"beta": DECAYS["beta"]},
+    ),
+}
+"""The steps that a delay has seen are a sum of their own."""
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *OPEN])
 def test_against_runs(case: str, n: int) -> None:
-    literal, theta = Literal(CASES[case], {}, coupled_loss(2)), probe_point(2)
+    optimizer = {**CASES, **OPEN}[case]
+    literal, theta = Literal(optimizer, {}, coupled_loss(2)), probe_point(2)
     memoryless, first, second = bruteforce.expansion(literal, theta, n, 2)
-    derivation = symmem.derive(CASES[case], order=2)
+    derivation = symmem.derive(optimizer, order=2)
     assert relative_error(value(derivation.F, literal, theta, n, Rational(1)), memoryless) < EXACT
     for rate in (Rational(1, 10), Rational(-2)):
         with mpmath.workdps(40):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import jax
 import numpy as np
 import past_sums
 import probe

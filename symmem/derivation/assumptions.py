@@ -34,10 +34,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_bounded_iterates(method),
         *smoothness(method, order).assumptions,
         *small_steps(method, order),
-        *(
-            Assumption(Sentence.of(Symbol(f.name), f" is {times(order)} differentiable"))
-            for f in method.functions
-        ),
+        *_open_functions(method, order),
         *_bounded_gains(method),
     ]
     return tuple(dict.fromkeys(found))
@@ -144,6 +141,25 @@ def _bounded_iterates(method: Method) -> Iterator[Assumption]:
     )
     if any(THETA in part.free_symbols for part in (method.phi, *seen)):
         yield Assumption(Sentence.of("the iterates stay in a bounded set"))
+
+
+def _open_functions(method: Method, order: int) -> Iterator[Assumption]:
+    """What is asked of a function that is left open, and the degree that its declaration says it has."""
+    for each in method.functions:
+        name, smooth = Symbol(each.name), f" is {times(order)} differentiable"
+        if each.degree is None:
+            yield Assumption(Sentence.of(name, smooth))
+            continue
+        # A homogeneous function is smooth at 0 only where it is a polynomial.
+        yield Assumption(
+            Sentence.of(
+                name,
+                " is positively homogeneous of degree ",
+                each.degree,
+                smooth.replace(" is", ", and"),
+                " where its argument is not 0",
+            )
+        )
 
 
 def _bounded_gains(method: Method) -> Iterator[Assumption]:

@@ -62,3 +62,23 @@ def test_no_heading_is_one_of_the_class() -> None:
     texts = [path.read_text(encoding="utf-8") for path in folder.iterdir()]
     assert len(texts) > 10
     assert not any(r"\paragraph" in text for text in texts)
+
+
+def test_words_about_delays_are_true_of_every_delay() -> None:
+    """One variable began with its first value and the other with 0; the d of a delay was that of the start, in bold."""
+    later = symmem.Optimizer(
+        name="later",
+        phi="m1 + m2",
+        momentum=[{"g": "grad", "delay": 3}, {"g": "grad", "delay": 1, "start": 0}],
+    )
+    section = paper_section(told(later))
+    (note,) = (line for line in section.splitlines() if line.startswith("A delay"))
+    assert r"\smmbd" not in note
+    assert "is 0 where the table says so" in note
+    _, _, behind = section.partition("stays a finite sum")
+    assert behind
+    sentence = behind.partition(r"\emph{The closed form.}")[0]
+    assert "decay like" not in sentence  # a delay has no decay
+    assert r"\begin" not in sentence
+    alone = symmem.Optimizer(name="alone", phi="m1", momentum=[{"g": "grad", "delay": 3}])
+    assert "0 where" not in paper_section(told(alone))

@@ -9,7 +9,7 @@ from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, exp, oo
 from symmem.algebra.atoms import PAST, STEP, THETA, is_constant
 from symmem.algebra.intervals import DECAYS, REALS, Interval
 from symmem.algebra.ranges import bounds
-from symmem.algebra.results import Assumption, Missing, Sentence
+from symmem.algebra.results import Assumption, Missing, Part, Sentence
 from symmem.algebra.signs import is_nonzero
 from symmem.derivation.conditions.growth import growth
 from symmem.derivation.conditions.real_values import real_where
@@ -144,22 +144,17 @@ def _bounded_iterates(method: Method) -> Iterator[Assumption]:
 
 
 def _open_functions(method: Method, order: int) -> Iterator[Assumption]:
-    """What is asked of a function that is left open, and the degree that its declaration says it has."""
+    """What is asked of a function that is left open, and the degree that its declaration says it has.
+
+    A homogeneous function need not be smooth at 0: where that matters it is told beside the other places of Phi.
+    """
+    smooth = f"{times(order)} continuously differentiable"
     for each in method.functions:
-        name, smooth = Symbol(each.name), f" is {times(order)} differentiable"
-        if each.degree is None:
-            yield Assumption(Sentence.of(name, smooth))
-            continue
-        # A homogeneous function is smooth at 0 only where it is a polynomial.
-        yield Assumption(
-            Sentence.of(
-                name,
-                " is positively homogeneous of degree ",
-                each.degree,
-                smooth.replace(" is", ", and"),
-                " where its argument is not 0",
-            )
-        )
+        words: tuple[Part, ...] = (" is ", smooth)
+        if each.degree is not None:
+            away = "" if each.degree > order + 1 else " where its argument is not 0"
+            words = (" is positively homogeneous of degree ", each.degree, f", and {smooth}{away}")
+        yield Assumption(Sentence.of(Symbol(each.name), *words))
 
 
 def _bounded_gains(method: Method) -> Iterator[Assumption]:

@@ -88,3 +88,13 @@ def test_the_degree_is_told_as_an_assumption(degree: Rational) -> None:
     """F and M hold for functions of that degree alone, so the degree is among what they rest on."""
     told = [each.sentence.parts for each in derive(opened("f(m1)", "1", degree=degree)).assumptions]
     assert any(Symbol("f") in parts and degree in parts for parts in told)
+
+
+@pytest.mark.parametrize(
+    ("degree", "is_rough"), [(0, True), (1, True), (2, True), (Rational(5, 2), False), (3, False)]
+)
+def test_a_homogeneous_function_need_not_be_smooth_at_0(degree: Rational, is_rough: bool) -> None:
+    """Its second derivative has the degree less two: continuous at 0 for sure where that is above 0."""
+    found = derive(opened("f(m1)", "1", degree=degree))
+    assert any(each.warning for each in found.unknown) == is_rough
+    assert any("at the frozen point" in str(each) for each in found.assumptions) != is_rough

@@ -82,3 +82,18 @@ def test_words_about_delays_are_true_of_every_delay() -> None:
     assert r"\begin" not in sentence
     alone = symmem.Optimizer(name="alone", phi="m1", momentum=[{"g": "grad", "delay": 3}])
     assert "0 where" not in paper_section(told(alone))
+
+
+def test_a_potential_and_the_smoothness_of_an_open_function_are_told_before_they_are_used() -> None:
+    """The results had a letter K that nothing introduced; (C1) asks for continuous derivatives, and f had but some."""
+    held = symmem.Optimizer(
+        name="held",
+        phi="f(m1)",
+        momentum=[{"g": "grad", "beta": "0.5", "b": "1"}],
+        functions={"f": {"potential": "K"}},
+    )
+    before, lemma, behind = paper_section(told(held)).partition(r"\begin{lemma}")
+    assert "K(" in lemma + behind
+    assert "a potential $K$" in before
+    assert "$f$ is twice continuously differentiable" in before
+    assert "$f$ is smooth enough" in behind

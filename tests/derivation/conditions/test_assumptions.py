@@ -286,7 +286,9 @@ def test_a_decay_of_0_asks_for_no_bounded_iterates() -> None:
 
 
 def test_opaque_functions_are_named() -> None:
-    assert "gradK is twice differentiable" in [str(i) for i in symmem.derive(load("lion-k")).assumptions]
+    assert "gradK is twice continuously differentiable" in [
+        str(i) for i in symmem.derive(load("lion-k")).assumptions
+    ]
 
 
 @pytest.mark.parametrize("name", FIRST)

@@ -97,3 +97,14 @@ def test_a_potential_and_the_smoothness_of_an_open_function_are_told_before_they
     assert "a potential $K$" in before
     assert "$f$ is twice continuously differentiable" in before
     assert "$f$ is smooth enough" in behind
+
+
+@pytest.mark.parametrize("name", ["aggmo", "lion", "adan", "adamw"])
+def test_the_limit_of_a_sum_that_stays_is_proved(name: str) -> None:
+    """AggMo's M is written with the sums S over all past steps, and its limit was said to be that of its powers."""
+    section = paper_section(told(load(name)))
+    _, _, lemma = section.partition(r"\begin{lemma}")
+    statement = lemma.partition(r"\end{lemma}")[0]
+    _, _, proof = section.partition(r"\begin{corollary}[The limit of many steps]")
+    stays = r"\sum_{s = 0}^{n - 1}" in statement
+    assert ("In a sum over past steps that stays" in proof) == stays

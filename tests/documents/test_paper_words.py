@@ -27,6 +27,8 @@ def test_an_assumption_on_decays_stands_where_a_formula_divides_by_their_differe
         momentum=[{"g": "grad", "beta": "p", "b": "1"}, {"g": "theta", "beta": "q", "b": "1"}],
         parameters={"p": {"default": 0.5, "range": "[0, 1)"}, "q": {"default": 0.25, "range": "[0, 1)"}},
     )
+    # The weights of NovoGrad's sums, in its lemma and its proof, are divided by this difference; its M is not.
+    assert r"$\beta_2 - \beta_1$ is not 0" in paper_section(told(load("novograd")))
     poles = [each.pole for each in told(two).assumptions if each.pole is not None]
     section = paper_section(told(two))
     assert poles

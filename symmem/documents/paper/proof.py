@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from symmem.algebra.atoms import AGO, LR, STEP
+from symmem.algebra.atoms import AGO, LR, PAST, STEP
 from symmem.derivation.past.steps import History, Steps
 from symmem.documents.paper.blocks import MOST_LINES
 from symmem.documents.paper.composed import Composed, composed, decays_of, naming_weights, put_in, told
@@ -80,5 +80,8 @@ def _is_readable(history: History, writer: Writer) -> bool:
 
 
 def written_in_closed_form(held: Steps, writer: Writer) -> tuple[Expr, ...]:
-    """The sums over the history whose closed forms stand in the proof."""
-    return tuple(history.value for history in held.histories if _is_readable(history, writer))
+    """What the proof writes: the slope in a past iterate, and the sums over the history by their weights and closed."""
+    closed = (history.value for history in held.histories if _is_readable(history, writer))
+    shapes = [history.shape for history in held.histories]
+    weights = (weight for shape in shapes for weight in (shape.weight(STEP, AGO), shape.tail(STEP, PAST)))
+    return (held.sensitivity, *closed, *weights)

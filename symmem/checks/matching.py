@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from sympy import Dummy, Expr, Poly, Pow, S, Symbol, default_sort_key
 
-from symmem.algebra.heads import HEADS
 from symmem.checks.zero import Normal
 
 
@@ -84,8 +83,8 @@ class Matching:
         """``(p, q)`` with ``f(s^p x) = s^q f(x)`` for s > 0, of a root or a function; None where there are none."""
         if symbol in self.normal.roots:
             return self.normal.roots[symbol][0], S.One
-        head = HEADS.of(self.normal.written(symbol))
-        return None if head is None or head.degree is None or len(parts) > 1 else (1, head.degree)
+        degree = self.normal.degree(self.normal.written(symbol))
+        return None if degree is None or len(parts) > 1 else (1, degree)
 
     def _equal(self, parts: list[Expr], others: list[Expr], constant: frozenset[Expr]) -> tuple[Expr, ...]:
         differences = [self.normal.numerator(x - y) for x, y in zip(parts, others, strict=True)]

@@ -91,7 +91,7 @@ class Trial:
         for parameter in second.parameters:
             symbol = Symbol(parameter.name)
             value = values.get(symbol, symbol).xreplace(table)
-            theirs[parameter.name] = value if value.is_Rational else parameter.default
+            theirs[parameter.name] = _rational(value, parameter.default)
         try:
             return cls(first, second, ours, theirs, _scale(first, second, ours, theirs))
         except VerificationError:
@@ -120,6 +120,14 @@ class Trial:
         with mpmath.workdps(DIGITS):
             expected = mpf(str(value.evalf(DIGITS)))
             return self.scale is not None and bool(abs(self.scale - expected) < AGREE * abs(expected))
+
+
+def _rational(value: Expr, default: Rational) -> Rational:
+    """The number, or a fraction that is as near as the digits of a run; the default where there is none."""
+    if value.is_Rational or not value.is_number or not value.is_extended_real:
+        return value if value.is_Rational else default
+    near = value.evalf(2 * DIGITS)
+    return Rational(str(near)) if near.is_Float and near.is_finite else default
 
 
 def _number(parameter: Parameter, chance: random.Random, signs: Signs) -> Rational:

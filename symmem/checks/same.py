@@ -19,6 +19,7 @@ from symmem.algebra.ranges import bounds
 from symmem.algebra.signs import is_positive
 from symmem.checks.difference import Difference, difference
 from symmem.checks.maps import ParameterMap, candidates
+from symmem.checks.open_functions import degrees_of, with_one_meaning
 from symmem.checks.past_sums import PastSums, update_of
 from symmem.checks.runs import Trial, first_parting
 from symmem.checks.settled import settled
@@ -65,6 +66,7 @@ class Sameness:
 
 def same(first: Optimizer, second: Optimizer) -> Sameness:
     """The verdict: the simplest way in which the two are equal, or their difference."""
+    first, second = with_one_meaning(first, second), with_one_meaning(second, first)
     apart = first_parting(first, second)
     for maps in (_promising, solved_maps):
         for swapped, (left, right) in ((False, (first, second)), (True, (second, first))):
@@ -136,7 +138,7 @@ def proved_scale(
     ``partly``: it is enough that the parameters of the second are in their ranges, and c > 0, for some of the first.
     """
     ranges: dict[Expr, Interval] = {Symbol(each.name): each.range for each in left.parameters}
-    normal = Normal(dict(ranges))
+    normal = Normal(dict(ranges), degrees=degrees_of(left, right))
     memories = PastSums(normal)
     ours = update_of(left, memories, {})
     theirs = update_of(right, memories, values)
@@ -147,7 +149,7 @@ def proved_scale(
     if not scale.free_symbols <= {*ranges} or not (partly or is_positive(scale, ranges)):
         return None
     proved = normal.is_zero(ours - scale * theirs) and _confirmed(left, right, values, scale, partly)
-    return method_of(left).numbers.tidy(scale) if proved else None
+    return _shortest(scale, left) if proved else None
 
 
 def _confirmed(left: Optimizer, right: Optimizer, values: ParameterMap, scale: Expr, partly: bool) -> bool:

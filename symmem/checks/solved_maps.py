@@ -24,6 +24,7 @@ from symmem.algebra.intervals import Interval
 from symmem.checks.elimination import Solution, solutions
 from symmem.checks.maps import ParameterMap, may_be
 from symmem.checks.matching import Matching, coefficients
+from symmem.checks.open_functions import degrees_of
 from symmem.checks.past_sums import PastSums, update_of
 from symmem.checks.zero import Normal
 from symmem.declaration.optimizer import Optimizer
@@ -104,7 +105,7 @@ def _maps(question: Question, assigned: Solution, guesses: bool = True) -> Itera
 
     ``sqrt(nu*X + (1 - nu)*grad**2)`` is no root of the first optimizer, and with nu = 1 it is.
     """
-    normal = Normal(question.ranges)
+    normal = Normal(question.ranges, degrees=degrees_of(question.first, question.second))
     memories = PastSums(normal)
     place = {name: assigned.get(unknown, unknown) for name, unknown in question.unknowns.items()}
     ours = normal.read(update_of(question.first, memories, {}))
@@ -115,14 +116,16 @@ def _maps(question: Question, assigned: Solution, guesses: bool = True) -> Itera
         return  # a sum over the past that the second does not have
     scale = Dummy("c")
     left = [unknown for unknown in question.unknowns.values() if unknown not in assigned]
-    constant = frozenset({*question.ranges, scale})
+    settled = {symbol: normal.written(symbol) for symbol in known if normal.is_constant(symbol)}
+    constant = frozenset({*question.ranges, *settled, scale})
     matching = Matching(normal, known, constant, frozenset(left))
     for match in islice(matching.all(), MOST_CASES):
         above = normal.numerator(ours - scale * theirs.xreplace(match.same))
         equations = [*match.equations, *coefficients(above, constant.union(match.unknowns))]
         for found in islice(solutions(equations, [scale, *left, *match.unknowns]), MOST_CASES):
             if found.get(scale) != 0:
-                yield {**{key: value.xreplace(found) for key, value in assigned.items()}, **found}
+                told = {**{key: value.xreplace(found) for key, value in assigned.items()}, **found}
+                yield {key: value.xreplace(settled) for key, value in told.items()}
     hidden = sorted(matching.hidden, key=default_sort_key) if guesses else []
     choices = [_simple(unknown, question) for unknown in hidden]
     for chosen in islice(product(*choices), MOST_CASES if hidden else 0):

@@ -16,6 +16,7 @@ from symmem.algebra.results import Missing
 from symmem.checks.claims import POINTS, STEPS, Claim, claims, random_points
 from symmem.checks.noise import STEPS as NOISY_STEPS
 from symmem.checks.noise import noise_claims
+from symmem.checks.open_functions import stand_in
 from symmem.checks.orders import FIXED_TIME, MOST, MOST_STEPS, Errors, error_orders, memory_of
 from symmem.declaration.implementation import Implementation
 from symmem.declaration.optimizer import Optimizer
@@ -25,7 +26,6 @@ from symmem.verification.agreement import Agreement, agreement
 from symmem.verification.literal import Literal, fits
 from symmem.verification.losses import coupled_loss
 from symmem.verification.problem import SQUARES, matrix_problem
-from symmem.verification.ridges import potential_map, skew_map
 from symmem.verification.tensors import Layout
 from symmem.verification.values import felt_values, gentle_values
 
@@ -80,12 +80,9 @@ def needs_squares(*optimizers: Optimizer) -> bool:
 
 
 def literal_of(optimizer: Optimizer, values: Mapping[str, Rational], layout: Layout | None = None) -> Literal:
-    """The optimizer as it runs on the common loss; an open function is a coupled map, a gradient where that is said."""
+    """The optimizer as it runs on the common loss; an open function is a map that stands in for it."""
     dimension = dimension_of(layout)
-    functions = {
-        function.name: potential_map(dimension) if function.potential else skew_map(dimension)
-        for function in optimizer.functions
-    }
+    functions = {function.name: stand_in(function, dimension) for function in optimizer.functions}
     return Literal(optimizer, values, coupled_loss(dimension), functions, layout)
 
 

@@ -12,6 +12,7 @@ of a root with the sign that its range proves, and stays inside where none is pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sympy import (
@@ -26,6 +27,7 @@ from sympy import (
     S,
     Symbol,
     Tuple,
+    default_sort_key,
     expand,
     factor_list,
     fraction,
@@ -34,6 +36,7 @@ from sympy import (
 from sympy.concrete.expr_with_limits import ExprWithLimits
 
 from symmem.algebra.atoms import STEP
+from symmem.algebra.head import Head
 from symmem.algebra.heads import HEADS
 from symmem.algebra.intervals import Interval
 from symmem.algebra.signs import is_positive, sign_of
@@ -51,6 +54,8 @@ class Normal:
     generators: dict[object, Symbol] = field(default_factory=dict)
     roots: dict[Symbol, tuple[int, Expr]] = field(default_factory=dict)
     constants: frozenset[Expr] = frozenset()
+    degrees: Mapping[str, Rational] = field(default_factory=dict)
+    """Of the open functions that declare one."""
 
     def __post_init__(self) -> None:
         self.constants = frozenset({*self.ranges, STEP})
@@ -65,10 +70,30 @@ class Normal:
         return self._reduced(expand(fraction(together(read))[0]))
 
     def ratio(self, above: Expr, below: Expr) -> Expr:
-        """The quotient of two expressions in lowest terms, in generators."""
+        """The quotient of two expressions, in generators: the constant that it is, if it is one.
+
+        Roots can hide it: with R^2 = 1 - b, ``R x + e`` is R times ``x + e R/(1 - b)``.  Two polynomials with a
+        constant quotient have that of their leading coefficients, too.
+        """
         up, down = (fraction(together(self.read(part))) for part in (above, below))
-        quotient = self._reduced(expand(up[0] * down[1])) / self._reduced(expand(up[1] * down[0]))
-        return together(quotient).cancel()
+        left, right = self._reduced(expand(up[0] * down[1])), self._reduced(expand(up[1] * down[0]))
+        quotient = together(left / right).cancel()
+        moving = [symbol for symbol in left.free_symbols if not self.is_constant(symbol)]
+        if right == 0 or not moving or all(self.is_constant(symbol) for symbol in quotient.free_symbols):
+            return quotient
+        moving.sort(key=default_sort_key)
+        (exponents, first), theirs = Poly(left, *moving).terms()[0], dict(Poly(right, *moving).terms())
+        return (first / theirs[exponents]).factor() if exponents in theirs else quotient
+
+    def is_constant(self, symbol: Symbol) -> bool:
+        """Whether a symbol, or a root, is the same at every step and every entry: of a base that is proved positive.
+
+        ``sqrt(c^2)``, with c of either sign, is none: what it equals is another thing on either side.
+        """
+        if symbol not in self.roots:
+            return symbol in self.constants and symbol != STEP
+        base = self.written(self.roots[symbol][1])
+        return base.free_symbols <= self.constants - {STEP} and is_positive(base, self.ranges)
 
     def read(self, expression: Expr) -> Expr:
         """The expression in generators."""
@@ -86,25 +111,44 @@ class Normal:
             within = tuple(Tuple(at, *map(self._canonical, ends)) for at, *ends in expression.limits)
             return self._generator((expression.func, (self._canonical(expression.function), *within)))
         parts = tuple(self._canonical(part) for part in expression.args)
-        head = HEADS.of(expression)
-        if len(parts) == 1 and head is not None and head.degree is not None:
-            factor, rest = self._positive_factor(parts[0])
-            return factor**head.degree * self._generator((expression.func, (rest,)))
+        head, degree = HEADS.of(expression), self.degree(expression)
+        if head is not None and head.linear_from == 0 and head.operands is None:
+            return self._multilinear(expression, head, parts)
+        if len(parts) == 1 and degree is not None:
+            factor, rest = self._factor(parts[0])
+            return self._power(factor, degree) * self._generator((expression.func, (rest,)))
         return self._generator((expression.func, parts))
 
-    def _positive_factor(self, part: Expr) -> tuple[Expr, Expr]:
-        """``(c, v)`` with ``part = c v`` and c > 0 the same at every step and every entry: f(c v) = c^degree f(v)."""
+    def degree(self, expression: Expr) -> Rational | None:
+        """p with ``f(c x) = c^p f(x)`` for c > 0: of a function of the language, or declared of an open one."""
+        head = HEADS.of(expression)
+        if head is None or head.degree is not None:
+            return None if head is None else head.degree
+        return self.degrees.get(head.name)
+
+    def _multilinear(self, expression: Expr, head: Head, parts: tuple[Expr, ...]) -> Expr:
+        """``f(c u, d v) = c d f(u, v)``, and ``f(v, u)`` where the head is symmetric."""
+        factors, rests = zip(*(self._factor(part, signed=True) for part in parts), strict=True)
+        if head.is_symmetric:
+            rests = tuple(sorted(rests, key=default_sort_key))
+        return Mul(*factors) * self._generator((expression.func, rests))
+
+    def _factor(self, part: Expr, signed: bool = False) -> tuple[Expr, Expr]:
+        """``(c, v)`` with ``part = c v``, c the same at every step and every entry, and c > 0 unless it is ``signed``:
+        ``f(c v) = c^degree f(v)`` for c > 0, and ``c f(v)`` for every c where f is linear."""
+        if part == 0:
+            return S.One, part
         taken = S.One
         for side, power in zip(fraction(part), (1, -1), strict=True):
             content, factors = factor_list(side)
-            taken *= abs(content) ** power
+            taken *= (content if signed else abs(content)) ** power
             for factor, multiplicity in factors:
                 written = self.written(factor)
                 if not written.free_symbols <= self.constants:
                     continue
-                for signed in (factor, -factor):
-                    if is_positive(self.written(signed), self.ranges):
-                        taken *= signed ** (power * multiplicity)
+                for side_of_0 in (factor,) if signed else (factor, -factor):
+                    if signed or is_positive(self.written(side_of_0), self.ranges):
+                        taken *= side_of_0 ** (power * multiplicity)
         return taken, together(part / taken).cancel()
 
     def written(self, read: Expr) -> Expr:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Add, Expr, Poly, Pow, S, Symbol, default_sort_key, exp, oo
+from sympy import Add, Expr, Poly, Pow, S, StrictLessThan, Symbol, default_sort_key, exp, oo
 
 from symmem.algebra.atoms import PAST, STEP, THETA, is_constant
 from symmem.algebra.intervals import DECAYS, REALS, Interval
 from symmem.algebra.ranges import bounds
-from symmem.algebra.results import Assumption, Missing, Sentence
+from symmem.algebra.results import Assumption, Missing, Part, Sentence
 from symmem.algebra.signs import is_nonzero
+from symmem.algebra.where import where
 from symmem.derivation.conditions.growth import growth
 from symmem.derivation.conditions.real_values import real_where
 from symmem.derivation.conditions.small_steps import small_steps
@@ -34,10 +35,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_bounded_iterates(method),
         *smoothness(method, order).assumptions,
         *small_steps(method, order),
-        *(
-            Assumption(Sentence.of(Symbol(f.name), f" is {times(order)} differentiable"))
-            for f in method.functions
-        ),
+        *_open_functions(method, order),
         *_bounded_gains(method),
     ]
     return tuple(dict.fromkeys(found))
@@ -94,20 +92,42 @@ def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Ass
     has a logarithm.  ``1/(1 - beta1 beta2)`` is no such pole: the ranges of the decays keep it away from zero.
     """
     ranges = {**method.ranges, **_ranges_of_decays(method)}
-    poles = dict.fromkeys(
-        part.base
-        for formula in formulas
-        for part in sorted(formula.atoms(Pow), key=default_sort_key)
-        if is_constant(part.base) and _is_below_at_first(part.exp) and not _misses_steps(part.base, method)
-    )
-    for pole in poles:
+    poles: dict[Expr, dict[Expr, Expr]] = {}
+    for formula in formulas:
+        for base, late in _poles(formula, {}):
+            if not _misses_steps(base, method):
+                known = poles.setdefault(base, late)
+                poles[base] = {step: later for step, later in known.items() if late.get(step) == later}
+    for pole, late in poles.items():
         again = PAST in pole.free_symbols and pole.xreplace({PAST: STEP}) in poles  # s is a step as n is
-        if (isinstance(pole, Add) or pole in ranges) and not again and not is_nonzero(pole, ranges):
+        if (
+            (isinstance(pole, Add) or pole in ranges)
+            and not again
+            and not is_nonzero(pole.xreplace(late), ranges)
+        ):
             yield Assumption(
                 Sentence.of(pole, " is not 0"),
                 Sentence.of("where it is, derive again with those values set"),
                 pole=pole,
             )
+
+
+def _poles(formula: Expr, late: dict[Expr, Expr]) -> Iterator[tuple[Expr, dict[Expr, Expr]]]:
+    """What a formula divides by, and the steps at which it does: ``n + 1`` for n in the branch of all steps from 1 on.
+
+    ``where(n < 1, 1, 1/(1 - beta^n))`` has no pole, although ``1 - beta^n`` is 0 at n = 0.
+    """
+    if isinstance(formula, Pow) and is_constant(formula.base) and _is_below_at_first(formula.exp):
+        yield formula.base, late
+    if isinstance(formula, where) and isinstance(formula.args[0], StrictLessThan):
+        condition, value, otherwise = formula.args
+        step, first = condition.args
+        yield from _poles(value, late)
+        is_late = step in (STEP, PAST) and first.is_Integer and first > 0
+        yield from _poles(otherwise, {**late, step: step + first} if is_late else late)
+        return
+    for part in sorted(formula.args, key=default_sort_key):
+        yield from _poles(part, late)
 
 
 def _real_numbers(method: Method) -> Iterator[Assumption]:
@@ -144,6 +164,20 @@ def _bounded_iterates(method: Method) -> Iterator[Assumption]:
     )
     if any(THETA in part.free_symbols for part in (method.phi, *seen)):
         yield Assumption(Sentence.of("the iterates stay in a bounded set"))
+
+
+def _open_functions(method: Method, order: int) -> Iterator[Assumption]:
+    """What is asked of a function that is left open, and the degree that its declaration says it has.
+
+    A homogeneous function need not be smooth at 0: where that matters it is told beside the other places of Phi.
+    """
+    smooth = f"{times(order)} continuously differentiable"
+    for each in method.functions:
+        words: tuple[Part, ...] = (" is ", smooth)
+        if each.degree is not None:
+            away = "" if each.degree > order + 1 else " where its argument is not 0"
+            words = (" is positively homogeneous of degree ", each.degree, f", and {smooth}{away}")
+        yield Assumption(Sentence.of(Symbol(each.name), *words))
 
 
 def _bounded_gains(method: Method) -> Iterator[Assumption]:

@@ -32,9 +32,9 @@ MEMORY = Equality(
 """``m = b sum_{k=0..n} beta^k g(theta_{n-k})``."""
 
 
-DELAYED = Equality(
-    Letter("m"), times(Letter("b"), Applied(Letter("g"), (Iterate(difference(N, Letter("d"))),)))
-)
+LAG = Letter("lag")
+"""d, the steps of a delay; bold it is a shift of the start."""
+DELAYED = Equality(Letter("m"), times(Letter("b"), Applied(Letter("g"), (Iterate(difference(N, LAG)),))))
 """``m = b g(theta_{n-d})``."""
 
 
@@ -49,21 +49,22 @@ def notes(optimizer: Optimizer) -> tuple[Prose, ...]:
     """What the table of the momentum variables leaves to words: delays, and variables that read others."""
     found: list[Prose] = []
     if any(variable.delay for variable in optimizer.momentum):
-        first = "before the start g is taken at " if any(_begins_full(v) for v in optimizer.momentum) else ""
-        start: Prose = (first, Iterate(ZERO)) if first else ("before the start it is 0",)
-        found.append(("a delay d is ", DELAYED, "; ", *start))
+        delays = [variable for variable in optimizer.momentum if variable.delay]
+        empty = [variable.starts_empty for variable in delays]
+        first: Prose = ("before the start ", Letter("g"), " is taken at ", Iterate(ZERO))
+        start: Prose = ("before the start it is 0",) if all(empty) else first
+        if any(empty) and not all(empty):
+            start = (*first, ", and is 0 where the table says so")
+        found.append(("a delay ", LAG, " is ", DELAYED, "; ", *start))
     if reads_others(optimizer):
-        found.append(("a g that reads momentum variables sees them at the step at which it is taken",))
+        reading = " that reads momentum variables sees them at the step at which it is taken"
+        found.append(("a ", Letter("g"), reading))
     return tuple(found)
 
 
 def reads_others(optimizer: Optimizer) -> bool:
     """Whether a g reads momentum variables."""
     return any(MOMENTUM_NAME.fullmatch(s.name) for v in optimizer.momentum for s in v.g.free_symbols)
-
-
-def _begins_full(variable: Momentum) -> bool:
-    return bool(variable.delay) and not variable.starts_empty
 
 
 def momenta(optimizer: Optimizer) -> tuple[Atom, ...]:

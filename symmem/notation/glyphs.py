@@ -63,10 +63,10 @@ class Glyphs:
 UNICODE = Glyphs(
     True, "−", "·", "√", "‖", "Σ", "Π", "∇", "ᵀ", "½", "←", "→", "θ′",
     {"theta": "θ", "grad": "∇L", "loss": "L", "lr": "h", "oo": "∞", "pi": "π"},
-    {"modified loss": "L̃", "map loss": "L̂", "Phi": "Φ", "Psi": "Ψ", "mu": "μ", "beta": "β"},
+    {"modified loss": "L̃", "map loss": "L̂", "Phi": "Φ", "Psi": "Ψ", "mu": "μ", "beta": "β", "lag": "d"},
 )  # fmt: skip
 ASCII = Glyphs(
     False, "-", "*", "sqrt", "||", "sum", "prod", "grad ", "^T", "1/2", "<-", "->", "theta'",
     {"theta": "theta", "grad": "grad L", "loss": "L", "lr": "h", "oo": "inf", "pi": "pi"},
-    {"modified loss": "L~", "map loss": "Lhat"},
+    {"modified loss": "L~", "map loss": "Lhat", "lag": "d"},
 )  # fmt: skip

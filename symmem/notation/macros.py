@@ -27,6 +27,7 @@ LETTERS: Mapping[str, Piece] = {
     "M": symbol(r"\boldsymbol{M}", 1.23),
     "G": symbol(r"\boldsymbol{G}", 0.88),
     "d": symbol(r"\boldsymbol{d}", 0.62),
+    "lag": symbol("d", 0.52),
     "m": symbol(r"\boldsymbol{m}", 0.99),
 }
 """The letters of the theory in LaTeX; one that is not here, such as P, is spelled by its name."""

@@ -419,3 +419,31 @@ def test_a_difference_that_is_0_is_shown_as_0() -> None:
 
 
 DECAYS = {"beta1": 0.4, "beta2": 0.3}
+
+
+def test_roots_of_parameters_and_numbers_of_tensors_go_into_lr_and_eps() -> None:
+    """The root of 1 - beta2 was taken for a function of the past, and the norm for one without a degree."""
+    rates = {"beta1": (0.9, "[0, 1)"), "beta2": (0.99, "[0, 1)"), "eps": (0.001, "(0, inf)")}
+    averaged, summed = (
+        own("m1/(sqrt(m2) + eps)", ("grad", "beta1", first), ("grad**2", "beta2", second), **rates)
+        for first, second in (("1 - beta1", "1 - beta2"), ("1", "1"))
+    )
+    found = same(averaged, summed)
+    beta1, beta2, eps = symbols("beta1 beta2 eps")
+    assert found.verdict is Verdict.BOTH
+    truth = {beta1: Rational(3, 5), beta2: Rational(7, 16), eps: Rational(1, 7)}
+    # sqrt(1 - beta2) = 3/4: lr (1 - beta1) X/(3/4 sqrt(Y) + eps) = lr 8/15 X/(sqrt(Y) + 4/21)
+    assert found.scale.xreplace(truth) == Rational(8, 15)
+    assert dict(found.values)[eps].xreplace(truth) == Rational(4, 21)
+
+    decay = {"beta": (0.9, "[0, 1)")}
+    whole, part = (own("m1/norm(m1)", ("grad", "beta", b), **decay) for b in ("1", "1 - beta"))
+    assert same(whole, part).verdict is Verdict.IDENTICAL
+    whole = own("m1/(1 + norm(m1))", ("grad", "beta", "1 - beta"), **decay)
+    part = own("m1/(1 + (1 - beta)*norm(m1))", ("grad", "beta", "1"), **decay)
+    found = same(whole, part)
+    assert found.verdict is Verdict.RESCALED
+    assert (found.scale - 1 + beta).cancel() == 0
+    signed = {"c": (0.5, "(-1, 1)")}
+    turned, plain = (own("m1/norm(m1)", ("grad", "0", b), **signed) for b in ("c", "c**2"))
+    assert proved_scale(turned, plain, {}) is None  # the norm of c v is |c| |v|

@@ -27,6 +27,8 @@ def test_an_assumption_on_decays_stands_where_a_formula_divides_by_their_differe
         momentum=[{"g": "grad", "beta": "p", "b": "1"}, {"g": "theta", "beta": "q", "b": "1"}],
         parameters={"p": {"default": 0.5, "range": "[0, 1)"}, "q": {"default": 0.25, "range": "[0, 1)"}},
     )
+    # The weights of NovoGrad's sums, in its lemma and its proof, are divided by this difference; its M is not.
+    assert r"$\beta_2 - \beta_1$ is not 0" in paper_section(told(load("novograd")))
     poles = [each.pole for each in told(two).assumptions if each.pole is not None]
     section = paper_section(told(two))
     assert poles
@@ -62,3 +64,49 @@ def test_no_heading_is_one_of_the_class() -> None:
     texts = [path.read_text(encoding="utf-8") for path in folder.iterdir()]
     assert len(texts) > 10
     assert not any(r"\paragraph" in text for text in texts)
+
+
+def test_words_about_delays_are_true_of_every_delay() -> None:
+    """One variable began with its first value and the other with 0; the d of a delay was that of the start, in bold."""
+    later = symmem.Optimizer(
+        name="later",
+        phi="m1 + m2",
+        momentum=[{"g": "grad", "delay": 3}, {"g": "grad", "delay": 1, "start": 0}],
+    )
+    section = paper_section(told(later))
+    (note,) = (line for line in section.splitlines() if line.startswith("A delay"))
+    assert r"\smmbd" not in note
+    assert "is 0 where the table says so" in note
+    _, _, behind = section.partition("stays a finite sum")
+    assert behind
+    sentence = behind.partition(r"\emph{The closed form.}")[0]
+    assert "decay like" not in sentence  # a delay has no decay
+    assert r"\begin" not in sentence
+    alone = symmem.Optimizer(name="alone", phi="m1", momentum=[{"g": "grad", "delay": 3}])
+    assert "0 where" not in paper_section(told(alone))
+
+
+def test_a_potential_and_the_smoothness_of_an_open_function_are_told_before_they_are_used() -> None:
+    """The results had a letter K that nothing introduced; (C1) asks for continuous derivatives, and f had but some."""
+    held = symmem.Optimizer(
+        name="held",
+        phi="f(m1)",
+        momentum=[{"g": "grad", "beta": "0.5", "b": "1"}],
+        functions={"f": {"potential": "K"}},
+    )
+    before, lemma, behind = paper_section(told(held)).partition(r"\begin{lemma}")
+    assert "K(" in lemma + behind
+    assert "a potential $K$" in before
+    assert "$f$ is twice continuously differentiable" in before
+    assert "$f$ is smooth enough" in behind
+
+
+@pytest.mark.parametrize("name", ["aggmo", "lion", "adan", "adamw"])
+def test_the_limit_of_a_sum_that_stays_is_proved(name: str) -> None:
+    """AggMo's M is written with the sums S over all past steps, and its limit was said to be that of its powers."""
+    section = paper_section(told(load(name)))
+    _, _, lemma = section.partition(r"\begin{lemma}")
+    statement = lemma.partition(r"\end{lemma}")[0]
+    _, _, proof = section.partition(r"\begin{corollary}[The limit of many steps]")
+    stays = r"\sum_{s = 0}^{n - 1}" in statement
+    assert ("In a sum over past steps that stays" in proof) == stays

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, sign, sqrt
+from sympy import Abs, Expr, Integer, Pow, S, Symbol, cos, default_sort_key, sign, sqrt
+from sympy.core.function import AppliedUndef
 
 from symmem.algebra.atoms import TOTAL, Kind, is_scalar, kind, moves_with_theta
 from symmem.algebra.head import Roughness
@@ -70,6 +71,7 @@ def smoothness(method: Method, order: int) -> Smoothness:
                 words, advice = _problem(rough, method, order)
                 told = Sentence.of(*name, " contains ", rough.part, ", which ", *words)
                 warnings.append(Unknown(told, warning=True, advice=Sentence.of(*advice) if advice else None))
+        warnings += _open_at_zero(name, expression, method, order)
     if not warnings:
         words = (
             Named("Phi"),
@@ -79,6 +81,22 @@ def smoothness(method: Method, order: int) -> Smoothness:
         )
         assumed.append(Assumption(Sentence.of(*words), is_checked=not assumed))
     return Smoothness(tuple(assumed), tuple(warnings))
+
+
+def _open_at_zero(name: tuple[Part, ...], expression: Expr, method: Method, order: int) -> Iterator[Unknown]:
+    """``f(c x) = c^p f(x)``: the derivatives of f are homogeneous of lower degree, and need no value at 0."""
+    degrees = {each.name: each.degree for each in method.functions}
+    for part in sorted(expression.atoms(AppliedUndef), key=default_sort_key):
+        degree = degrees.get(part.func.__name__)
+        if degree is not None and degree <= order + 1:
+            words = (
+                ", which is homogeneous of degree ",
+                degree,
+                f" and may not be {times(order)} differentiable",
+            )
+            yield Unknown(
+                Sentence.of(*name, " contains ", part, *words, " where ", part.args[0], " is 0"), warning=True
+            )
 
 
 def rough_parts(expression: Expr, order: int) -> Iterator[RoughPart]:

@@ -7,7 +7,7 @@ with the weights c of the outer memory: up to step d the delay looks at the firs
 
 from __future__ import annotations
 
-from sympy import Expr, Min, Symbol
+from sympy import Expr, Max, Min, Symbol
 
 from symmem.algebra.atoms import AGO, PAST, STEP
 from symmem.derivation.past.steps import Steps
@@ -97,8 +97,12 @@ def _told(each: Composed, writer: Writer) -> str:
     return f"{between}{first} and ${writer.inline(each.at(N))} = {writer.inline(each.last)}$"
 
 
-def decay_of(shape: Kernel, found: tuple[Composed, ...], writer: Writer) -> str:
-    """The weight of step s at step n, by its letter where it has one."""
-    weight = shape.weight(STEP, AGO)
+def decays_of(shape: Kernel, found: tuple[Composed, ...], writer: Writer) -> list[str]:
+    """What the weight of step s at step n decays like: by its letter where it has one; nothing of delays alone."""
+    weight, ago = shape.weight(STEP, AGO), STEP - PAST
     named = next((each.at(difference(N, _PAST)) for each in found if each.weight == weight), None)
-    return writer.in_text(shape.weight(STEP, STEP - PAST) if named is None else named)
+    if named is not None:
+        return [writer.in_text(named)]
+    if weight.has(Min, Max):  # seen through a delay: later, and like the powers
+        return [writer.in_text(decay**ago) for decay in shape.decays]
+    return [writer.in_text(shape.weight(STEP, ago))]

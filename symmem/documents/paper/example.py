@@ -9,11 +9,13 @@ from sympy import Add, Expr, Mul, Pow, Sum, Symbol
 from symmem.algebra.atoms import AGO, STEP
 from symmem.algebra.results import Part
 from symmem.declaration.optimizer import Momentum, Optimizer
+from symmem.declaration.records import VectorFunction
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.escaping import typeset
 from symmem.documents.program_named import Code, program_sentences
 from symmem.documents.scheduled import front, rate
 from symmem.documents.update import remembered
+from symmem.notation.declared_latex import potential_of
 from symmem.notation.formula import Atom, Formula, Number
 from symmem.notation.statement import (
     ONE,
@@ -77,10 +79,17 @@ def parameters(optimizer: Optimizer, writer: Writer) -> list[dict[str, str]]:
     ]
 
 
-def functions(optimizer: Optimizer) -> list[dict[str, str]]:
+def functions(optimizer: Optimizer, writer: Writer) -> list[dict[str, str]]:
     """Symbol and kind of each open function."""
-    kinds = {True: "the gradient of a potential", False: "a vector function"}
-    return [{"symbol": f.latex, "kind": kinds[f.potential is not None]} for f in optimizer.functions]
+    return [{"symbol": each.latex, "kind": _kind(each, writer)} for each in optimizer.functions]
+
+
+def _kind(function: VectorFunction, writer: Writer) -> str:
+    """What is known of an open function; the letter of its potential, which the results are written with."""
+    if function.potential is None:
+        return "a vector function"
+    letter = potential_of(function.latex) or writer.inline(Symbol(function.potential))
+    return f"the gradient of a potential ${letter}$"
 
 
 def remarks(optimizer: Optimizer, writer: Writer) -> list[str]:

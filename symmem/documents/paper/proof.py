@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from symmem.algebra.atoms import AGO, LR, STEP
+from symmem.algebra.atoms import AGO, LR, PAST, STEP
 from symmem.derivation.past.steps import History, Steps
 from symmem.documents.paper.blocks import MOST_LINES
-from symmem.documents.paper.composed import Composed, composed, decay_of, naming_weights, put_in, told
+from symmem.documents.paper.composed import Composed, composed, decays_of, naming_weights, put_in, told
 from symmem.documents.paper.consequences import Values
 from symmem.documents.paper.displays import Row, Writer
 from symmem.documents.paper.histories import (
@@ -34,7 +34,11 @@ def proof(lemma: Lemma, writer: Writer, *, scheduled: bool = False) -> Values:
     held = lemma.steps
     weights = composed(held, writer)
     naming = naming_weights(weights, naming_histories(held, writer))
-    stay = [(k, h) for k, h in enumerate(held.histories, start=1) if stays(h.value)]
+    stay = {
+        f"${naming.inline(history_letter(k))}$": decays_of(history.shape, weights, naming)
+        for k, history in enumerate(held.histories, start=1)
+        if stays(history.value)
+    }
     return {
         "remembers": bool(held.histories),
         "written_out": held.is_written_out,
@@ -45,8 +49,9 @@ def proof(lemma: Lemma, writer: Writer, *, scheduled: bool = False) -> Values:
         "weights": told(weights, naming),
         "histories": _histories(held, naming, weights, scheduled) if held.histories else "",
         "assembled": naming.display([Row(first, (LR * held.assembled,))]) if held.histories else "",
-        "open_sums": [f"${naming.inline(history_letter(k))}$" for k, _ in stay],
-        "decays": [decay_of(history.shape, weights, naming) for _, history in stay],
+        "open_sums": list(stay),
+        "decays": list(dict.fromkeys(decay for decays in stay.values() for decay in decays)),
+        "delayed": [letter for letter, decays in stay.items() if not decays],
     }
 
 
@@ -75,5 +80,8 @@ def _is_readable(history: History, writer: Writer) -> bool:
 
 
 def written_in_closed_form(held: Steps, writer: Writer) -> tuple[Expr, ...]:
-    """The sums over the history whose closed forms stand in the proof."""
-    return tuple(history.value for history in held.histories if _is_readable(history, writer))
+    """What the proof writes: the slope in a past iterate, and the sums over the history by their weights and closed."""
+    closed = (history.value for history in held.histories if _is_readable(history, writer))
+    shapes = [history.shape for history in held.histories]
+    weights = (weight for shape in shapes for weight in (shape.weight(STEP, AGO), shape.tail(STEP, PAST)))
+    return (held.sensitivity, *closed, *weights)

@@ -76,7 +76,7 @@ def _section(account: Account, layout: Layout, writer: Writer, given: Dealt) -> 
         "start_follows": _is_proved(account) and _start_is_close(account),
         "example": example(optimizer, writer),
         "parameters": parameters(optimizer, writer),
-        "functions": functions(optimizer),
+        "functions": functions(optimizer, writer),
         "glossary": glossary(account),
         "choices": choices(account),
         "inside_roots": inside_roots(optimizer),

@@ -7,7 +7,7 @@ and the others.  As everywhere, off the zeros of the argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from sympy import Abs, Expr, Integer, Mul, Pow, Rational, S, arg, conjugate, exp, im, re, sign
 
@@ -39,6 +39,29 @@ def real_function(function: Callable[..., Expr], argument: Expr) -> Expr:
         (known if is_never_negative(factor) else unknown).append(factor)
     size = Mul(*known) if function is Abs else S.One
     return Mul(size, *(_of_factor(function, factor) for factor in unknown))
+
+
+def with_arguments(expression: Expr, arguments: Iterable[Expr]) -> Expr:
+    """The same function of other real arguments: no conjugate comes in with ``|x|`` and signs, and none stays."""
+    if isinstance(expression, conjugate):
+        return next(iter(arguments))
+    if isinstance(expression, (Abs, sign)):
+        return real_function(expression.func, *arguments)
+    return expression.func(*arguments)
+
+
+def replaced(expression: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """As ``xreplace``, for real expressions."""
+    if expression in values:
+        return values[expression]
+    if not expression.has(Abs, sign):
+        return expression.xreplace(values)
+    # A range of a sum and a condition are no expressions.
+    parts = [
+        replaced(part, values) if isinstance(part, Expr) else part.xreplace(values)
+        for part in expression.args
+    ]
+    return with_arguments(expression, parts)
 
 
 def _of_factor(function: Callable[..., Expr], factor: Expr) -> Expr:

@@ -16,6 +16,7 @@ from symmem.algebra.intervals import Interval
 from symmem.algebra.pieces import Pieces, merge
 from symmem.algebra.ranges import Ranges, bounds
 from symmem.algebra.rational import Quotient, quotient
+from symmem.algebra.real_functions import replaced
 from symmem.algebra.results import Missing
 from symmem.algebra.sums import definite_sum, limit
 from symmem.algebra.symbols import name_and_directions
@@ -178,7 +179,7 @@ class Scalars(Pieces):
                 apart = {pair for pair in powers if pair[1] != 1 and self.is_positive(pair[0])}
                 inside = Mul(*(Pow(*pair) for pair in powers if pair not in apart))
                 found[root] = Mul(Pow(inside, root.exp), *(Pow(b, p * root.exp) for b, p in apart))
-        return scalar.xreplace(found) if found else scalar
+        return replaced(scalar, found) if found else scalar
 
     def _tidied_beside_symbols(self, scalar: Expr) -> Expr | None:
         """With powers of symbols that the field has not, such as h, left in front; None where that is not all."""

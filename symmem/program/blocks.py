@@ -28,6 +28,7 @@ from symmem.algebra.atoms import (
     potential_parts,
 )
 from symmem.algebra.heads import HEADS, labels_of, operands_of
+from symmem.algebra.real_functions import with_arguments
 from symmem.algebra.tensor_heads import is_of_tensors
 from symmem.algebra.where import where
 from symmem.derivation.groups.step_scalars import MANY_STEPS
@@ -119,7 +120,7 @@ class Block:
         if same is not None:
             return self.entrywise(same)
         if not isinstance(expression, (Sum, Product, where, AppliedUndef)):
-            return expression.func(*(self.entrywise(argument) for argument in expression.args))
+            return with_arguments(expression, map(self.entrywise, expression.args))
         owner = self._owner(expression)
         if expression not in owner._known:
             owner._known[expression] = owner._barrier(expression)

@@ -14,6 +14,7 @@ from typing import Any
 from sympy import Add, Expr, Mul, Pow, Rational, S, Symbol, cse, default_sort_key
 
 from symmem.algebra.atoms import GRAD, THETA
+from symmem.algebra.real_functions import with_arguments
 from symmem.program.statements import Assignment, Entrywise
 
 Vectors = frozenset[Symbol]
@@ -60,7 +61,7 @@ def hoist(expression: Expr, vectors: Vectors, name_scalar: NameScalar) -> Expr:
             return Add(name_scalar(constant) if constant != 0 else constant, *products)
         if isinstance(part, Mul):
             return product(*_split(part, vectors))
-        return part.func(*(of(argument) for argument in part.args))
+        return with_arguments(part, map(of, part.args))
 
     def product(scalar: Expr, vector: Expr) -> Expr:
         named = name_scalar(scalar)
@@ -96,7 +97,7 @@ class _Roots:
     def rewritten(self, part: Expr) -> Expr:
         if isinstance(part, Pow) and part.base in self._exponents and isinstance(part.exp, Rational):
             return self._power(part.base, part.exp)
-        return part.func(*(self.rewritten(argument) for argument in part.args)) if part.args else part
+        return with_arguments(part, map(self.rewritten, part.args)) if part.args else part
 
     def _power(self, base: Expr, exponent: Rational) -> Expr:
         is_product = exponent.p > 0 and exponent.q == 1
@@ -126,7 +127,7 @@ def factor(expression: Expr, vectors: Vectors) -> Expr:
         return expression
     parts = [factor(argument, vectors) for argument in expression.args]
     if not isinstance(expression, Add):
-        return expression.func(*parts)
+        return with_arguments(expression, parts)
     powers = [_powers(term, vectors) for term in parts]
     shared = {symbol: min(each.get(symbol, 0) for each in powers) for symbol in set[Symbol]().union(*powers)}
     common = Mul(*(symbol**count for symbol, count in shared.items() if count > 0))

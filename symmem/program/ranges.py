@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from sympy import Expr, Function, Pow, S, Symbol
 
+from symmem.algebra.real_functions import with_arguments
 from symmem.program.digits.decay_functions import bare
 from symmem.program.statements import Assignment, Internal
 
@@ -30,7 +31,7 @@ def split_ranges(
                 names[value] = Internal(f"once{len(names) + 1}")
                 single.append((names[value], bare(value)))
             return names[value]
-        return value.func(*(lifted(part) for part in value.args))
+        return with_arguments(value, map(lifted, value.args))
 
     for name, value in assignments:
         if value.free_symbols & moving:

@@ -8,6 +8,7 @@ from sympy import Add, Dummy, Expr, Symbol
 
 from symmem.algebra.atoms import STEP, split_scalar, terms_of
 from symmem.algebra.passes import distribute
+from symmem.algebra.real_functions import replaced
 from symmem.algebra.results import Advice, Missing
 from symmem.derivation.derivation import Derivation
 from symmem.derivation.marked_sums import closes, marked_line, marked_past
@@ -71,4 +72,4 @@ def _computed(method: Method) -> tuple[Expr, bool]:
 
     found = straight_update.__wrapped__(method, inverted, past)
     lost.append(loses_digits(found, method.numbers))
-    return stabilised(found, method.numbers).xreplace(sums), any(lost)
+    return replaced(stabilised(found, method.numbers), sums), any(lost)

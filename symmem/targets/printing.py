@@ -144,6 +144,10 @@ class SourcePrinter(Printer):
         arguments = [self.source(argument) for argument in expression.args]
         return self._dialect.functions[expression.func.__name__].format(*arguments)
 
+    def _print_conjugate(self, expression: Expr) -> str:
+        """SymPy writes ``|x|`` so where it cannot tell that x is real; here every value is."""
+        return self.bound(expression.args[0], ATOM)
+
     def _print_Whole(self, expression: Expr) -> str:
         (inner,) = expression.args
         return self.bound(inner, ATOM)
@@ -171,11 +175,16 @@ def fraction(expression: Expr) -> tuple[list[Expr], list[Expr]]:
         if isinstance(factor, Rational):
             above += [Integer(factor.p)] if factor.p != 1 else []
             below += [Integer(factor.q)] if factor.q != 1 else []
-        elif isinstance(factor, Pow) and is_negative(factor.exp) and factor.exp != -S.Half:
+        elif isinstance(factor, Pow) and is_negative(factor.exp) and not _stays_above(factor):
             below.append(Pow(factor.base, -factor.exp))
         else:
             above.append(factor)
     return above, below
+
+
+def _stays_above(power: Pow) -> bool:
+    """A root, and 2**(-n): below the line it would be larger than any number of a machine."""
+    return power.exp == -S.Half or (isinstance(power.base, Integer) and bool(power.exp.free_symbols))
 
 
 def binding(expression: Expr) -> int:

@@ -17,6 +17,7 @@ from symmem.algebra.atoms import is_scalar
 from symmem.algebra.exponential import ExponentialField
 from symmem.algebra.factored import irreducible_factors
 from symmem.algebra.rational import Polynomial, Quotient
+from symmem.algebra.real_functions import with_arguments
 
 Terms = tuple[tuple[tuple[int, ...], int], ...]
 """A polynomial: exponents and coefficients."""
@@ -101,7 +102,7 @@ def cleared(expression: Expr, field: ExponentialField) -> Expr:
     parts = [cleared(part, field) for part in expression.args]
     value = field.read(expression) if isinstance(expression, Add) and is_scalar(expression) else None
     if value is None or not value.denominator.is_constant() or not _clears(value.numerator):
-        return expression.func(*parts)
+        return with_arguments(expression, parts)
     return written(value, field)
 
 

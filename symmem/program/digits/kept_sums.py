@@ -12,6 +12,7 @@ from collections.abc import Callable
 from sympy import Add, Expr, Mul, Pow, S, Symbol
 
 from symmem.algebra.atoms import STEP, is_scalar, moves_with_theta
+from symmem.algebra.real_functions import with_arguments
 from symmem.program.digits.decay_functions import Shortfall, Whole
 from symmem.program.digits.late_steps import by_indicator, either
 from symmem.program.digits.shortfalls import without_cancellation
@@ -46,7 +47,7 @@ def kept(sum_: Expr, stable: Stable, factored: Stable, failed: Callable[[Expr], 
                 # A norm of vectors has the digits of the numbers in them, which are walked next.
                 if not moves_with_theta(number):
                     failed(number)
-        return part.func(*map(walked, part.args))
+        return with_arguments(part, map(walked, part.args))
 
     return without_cancellation(walked(sum_))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul
 
 from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.real_functions import with_arguments
 from symmem.program.digits.decay_functions import Shortfall, Whole
 
 
@@ -18,13 +19,13 @@ def without_cancellation(expression: Expr) -> Expr:
     parts = [without_cancellation(part) for part in expression.args]
     numbers = [part for part in parts if part.is_Rational]
     if not (isinstance(expression, Add) and len(parts) == 2 and len(numbers) == 1):
-        return expression.func(*parts)
+        return with_arguments(expression, parts)
     (number,) = numbers
     product = -next(part for part in parts if part is not number) / number
     powers = [factor.as_base_exp() for factor in Mul.make_args(product)]
     clear = is_scalar(product) and all(not base.is_number and STEP != base != PAST for base, _ in powers)
     if not clear or (len(powers) == 1 and not powers[0][1].free_symbols):
-        return expression.func(*parts)
+        return with_arguments(expression, parts)
     return number * _distance(powers)
 
 

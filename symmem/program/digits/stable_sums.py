@@ -20,6 +20,7 @@ from symmem.algebra.atoms import STEP, is_scalar
 from symmem.algebra.heads import HEADS
 from symmem.algebra.ranges import bounds
 from symmem.algebra.rational import Quotient
+from symmem.algebra.real_functions import with_arguments
 from symmem.algebra.scalars import Scalars
 from symmem.algebra.where import where
 from symmem.program.digits.coefficients import sign as sign_of
@@ -145,7 +146,7 @@ class _Stable:
 
     def _by_parts(self, scalar: Expr) -> Expr:
         """Term by term or factor by factor; where a sum cancels still, the first steps of a delay by themselves."""
-        found = without_cancellation(scalar.func(*(self.expression(part) for part in scalar.args)))
+        found = without_cancellation(with_arguments(scalar, map(self.expression, scalar.args)))
         if not isinstance(scalar, Add):
             return found
         split = by_indicator(scalar, frozenset({STEP})) if _cancels(found) else None

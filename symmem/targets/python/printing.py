@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Expr, Integer, Pow, Rational, Symbol
 
 from symmem.program.digits.decay_functions import Complete
-from symmem.targets.printing import ATOM, POWER, PRODUCT, SourcePrinter, binding
+from symmem.targets.printing import ATOM, POWER, PRODUCT, SourcePrinter, binding, is_negative
 
 
 class PythonPrinter(SourcePrinter):
@@ -15,7 +15,16 @@ class PythonPrinter(SourcePrinter):
         """A formatter sets no spaces where base and exponent are names or numbers."""
         simple = all(isinstance(part, (Symbol, Integer)) for part in (base, exponent))
         left, right = self.bound(base, ATOM), self.bound(exponent, ATOM)
+        if _is_whole(base) and exponent.free_symbols:
+            left += ".0"  # JAX has whole powers of whole numbers: 4**(s - n) is 0 there
         return f"{left}**{right}" if simple else f"{left} ** {right}"
+
+    def _print_Pow(self, expression: Pow) -> str:
+        """``1/2**n`` as ``(1/2)**n``: a whole number of n digits fits in no type of JAX, and in no float."""
+        base, exponent = expression.base, expression.exp
+        if _is_whole(base) and exponent.free_symbols and is_negative(exponent):
+            return self.power(1 / base, -exponent)
+        return super()._print_Pow(expression)
 
     def minus(self, factor: Expr) -> str:
         """A formatter sets parentheses around a power that follows a sign."""
@@ -44,3 +53,8 @@ class PythonPrinter(SourcePrinter):
 
     def _print_NumberSymbol(self, number: Expr) -> str:
         return repr(float(number))
+
+
+def _is_whole(base: Expr) -> bool:
+    """A whole number whose powers grow; those of -1 are exact as they are."""
+    return isinstance(base, Integer) and bool(base > 1)

@@ -22,7 +22,7 @@ def spelling(scope: Scope) -> Spelling:
     tensors |= {
         name: f"{torch}.clamp({torch}.as_tensor({{}}), {end}={{}})" for name, end in _EXTREMES.items()
     }
-    numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"{number}(({{0}} > 0) - ({{0}} < 0))"}
+    numbers = {"Abs": f"{scope.outer('abs')}({{}})", "sign": f"({number}({{0}} > 0) - {number}({{0}} < 0))"}
     numbers |= {name: f"{math}.{name}({{}})" for name in _FUNCTIONS}
     numbers |= {"Min": "min({}, {})", "Max": "max({}, {})"}  # no parameter has these names
     tensors["Shortfall"], numbers["Shortfall"] = "_shortfalls({}, {})", "_shortfall({}, {})"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sympy import Symbol
 
+from symmem.algebra.atoms import STEP
 from symmem.program.scope import Scope
-from symmem.program.statements import Assign, Choice, Internal, Loop, Statement
+from symmem.program.statements import Assign, Assignment, Choice, Internal, Loop, Statement
+from symmem.targets.jax.printing import JaxPrinter, is_whole
 from symmem.targets.printing import Dialect
 from symmem.targets.python.layout import indented
+from symmem.targets.python.printing import PythonPrinter
 from symmem.targets.python.writer import PythonWriter, Spelling
 
 _FUNCTIONS = {
@@ -35,8 +38,20 @@ def spelling(scope: Scope) -> Spelling:
 class JaxWriter(PythonWriter):
     """Sums over past steps are loops that the compiler sees; their bounds may be traced."""
 
+    def __init__(self, spelling: Spelling, scope: Scope) -> None:
+        super().__init__(spelling, scope)
+        self._whole: set[Symbol] = {STEP}  # what JAX has as whole numbers
+        self._scalars = JaxPrinter(spelling.scalars, scope.name, self._whole)
+        self._ranges = JaxPrinter(spelling.ranges, scope.name, self._whole)
+
+    def _assignments(self, assignments: Iterable[Assignment], printer: PythonPrinter) -> list[str]:
+        given = list(assignments)
+        self._whole.update(name for name, value in given if is_whole(value, self._whole))
+        return super()._assignments(given, printer)
+
     def loop(self, loop: Loop) -> list[str]:
         """The loop as a function of the index and of what was added so far, run by ``lax.fori_loop``."""
+        self._whole.add(loop.index)
         start = "1.0" if loop.is_product else "0.0" if loop.is_scalar else "_zeros(theta)"
         result, term = self._name(loop.result), self._name(loop.term)
         name = self._name(Internal(f"add_{loop.result}"))

@@ -175,7 +175,7 @@ def _check_steps(formulas: FirstOrder, parts: Sequence[RunningPart]) -> None:
     """At a step that is counted there has to be an M of that step."""
     if not formulas.has_finite and any(not math.isinf(part.n) for part in parts):
         raise ValueError(
-            f"{formulas.title}: what memory does is known after many steps alone; give probe a WithMemory that was "
+            f"{formulas.name}: what memory does is known after many steps alone; give probe a WithMemory that was "
             "made with limit=True (it takes the state of the present one)"
         )
 

@@ -132,10 +132,8 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             groups.append({**kept, **saved})
             self.check_group({**groups[-1], "params": mine["params"]})
         groups += state_dict["param_groups"][len(groups) :]
-        known = (
-            "step",
-            *self.formulas.running.states,
-        )  # what no step here would bring up to date is left out
+        # What no step here would bring up to date, as NAdam's mu_product, is left out.
+        known = ("step", *self.formulas.running.states)
         state = {key: _only(known, entry) for key, entry in state_dict["state"].items()}
         super().load_state_dict({**state_dict, "state": state, "param_groups": groups})
 

@@ -54,6 +54,9 @@ KINDS = {
     "square decay": ("m1", [("grad", "beta**2", "1 - beta**2")]),
     "decay with a time": ("m1/sqrt(m1**2 + 1)", [("grad", "1 - 1/t", "1/t")]),
     "negative decay": ("m1", [("grad", "-beta", "1 + beta")]),
+    "decays of both signs": ("m1 + m2", [EMA, ("grad", "-beta", "1 + beta")]),
+    "negative number": ("m1 + m2*c", [("grad", "9/10", "1/10"), ("grad", "-9/10", "1")]),
+    "alternating bias": ("m1/(1 + m2**2)", [EMA, ("grad", "-beta", "1/(1 - (-beta)**(n + 1))")]),
     "a parameter called d": ("m1", [("grad", "d", "1")]),
     "cascade": ("m2 - m1", [EMA, ("m1", "gamma", "1")]),
     "factor with cases": ("m1", [("grad", "beta", "where(n < 5, 1, 1 - beta)")]),
@@ -61,7 +64,7 @@ KINDS = {
     "norm": ("m1/(norm(m1) + eps)", [MEAN]),
     "size in g": ("m1/(1 + abs(m1))", [("abs(grad)*grad", "beta", BIAS.format("beta"))]),
 }  # fmt: skip
-QUICK = ("size below", "size under a root", "gain under a root", "quotient decay")
+QUICK = ("size below", "size under a root", "gain under a root", "quotient decay", "decays of both signs")
 
 
 def declared(phi: str, momentum: list[tuple[str, str, str]]) -> symmem.Optimizer:

@@ -106,3 +106,25 @@ Lemma power_opposite : forall x n, (- x) ^ n = (-1) ^ n * x ^ n.
 Proof. intros x n. rewrite <- Rpow_mult_distr. f_equal. ring. Qed.
 
 Ltac parted := unfold Rdiv; repeat (cbn [pow]; rewrite ?Rpow_mult_distr, ?power_opposite, ?pow_inv, ?pow1).
+
+(** [(-1) ^ n] is 1 or -1: the engine writes [(-1) ^ (2 n)] as 1, so both are tried. *)
+Lemma either_sign : forall n, (-1) ^ n = 1 \/ (-1) ^ n = -1.
+Proof. induction n as [|n [E|E]]; cbn [pow]; [left; reflexivity | right | left]; rewrite E; lra. Qed.
+
+Ltac parted_in D :=
+  unfold Rdiv in D; repeat (cbn [pow] in D; rewrite ?Rpow_mult_distr, ?power_opposite, ?pow_inv, ?pow1 in D).
+
+Ltac apart_at m :=
+  match goal with
+  | D : forall n : nat, _ <> 0 |- _ => pose proof (D m); pose proof (D (S m)); revert D; apart_at m; intro D
+  | _ => idtac
+  end.
+
+Ltac each_sign :=
+  powers;
+  repeat match goal with
+  | |- context [(-1) ^ ?m] =>
+      let E := fresh in
+      apart_at m; apart_in; repeat match goal with D : _ <> 0 |- _ => progress parted_in D end;
+      destruct (either_sign m) as [E|E]; rewrite ?E in *; clear E; powers
+  end.

@@ -55,12 +55,13 @@ class Proofs:
 
     def closes(self, *expressions: Expr) -> str:
         """The last step of a proof of numbers; powers of a decay that is a formula are taken apart first."""
-        return self.assembled(expressions) if generators_in(expressions) else f"{self._parted}closes."
+        if generators_in(expressions):
+            return self.assembled(expressions)
+        return "closes." if self._are_plain else f"parted; {_or_by_signs('closes')}."
 
     @property
-    def _parted(self) -> str:
-        decays = (decay for each in self.claims.memories for decay in each.channel.kernel.decays)
-        return "" if all(map(is_plain, decays)) else "parted; "
+    def _are_plain(self) -> bool:
+        return all(is_plain(decay) for each in self.claims.memories for decay in each.channel.kernel.decays)
 
     def frozen(self, forms: Iterable[Expr]) -> list[str]:
         """Every root, size and function on the frozen point, in the form in which the engine writes it."""
@@ -161,12 +162,10 @@ class Proofs:
         if len(squares) > MOST_SQUARES:
             raise Unspelled("its proof would have to follow so many roots and sizes")
         known = "".join(f"powers_in {square}; " for square in squares)
-        last = (
-            f"{known}powers; apart_in; field [{' '.join(squares)}]; unlike_zero"
-            if squares
-            else "apart_in; closes"
-        )
-        return ";\n    ".join([*steps, f"{self._parted}{last}"])
+        last = f"field [{' '.join(squares)}]; unlike_zero" if squares else "closes"
+        opened = f"{known}powers; apart_in; "
+        ends = f"{opened}{last}" if self._are_plain else f"parted; {opened}{_or_by_signs(last)}"
+        return ";\n    ".join([*steps, ends])
 
     def _root_steps(self, base: Expr, place: int, step: str) -> list[str]:
         where = self._root(base, step)
@@ -196,6 +195,11 @@ class Proofs:
         if found is None or (found.by_step and not step):
             raise Unspelled.of(Pow(base, S.Half))
         return " ".join([found.name, *[step] * found.by_step, *["i"] * found.by_entry])
+
+
+def _or_by_signs(last: str) -> str:
+    """A negative decay leaves ``(-1)^n``, whose square the engine knows to be 1."""
+    return f"first [{last} | each_sign; {last}]"
 
 
 @record(frozen=True)

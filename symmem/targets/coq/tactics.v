@@ -69,8 +69,10 @@ Ltac unlike_zero :=
                     match type of T with ?d <> 0 => same e d; exact T end ] end
         | apply Rmult_integral_contrapositive_currified; unlike_zero
         | match goal with D : ?d <> 0, X : ?x <> 0 |- _ =>
-            solve [replace e with (d * x) by (field; assumption);
-                   apply Rmult_integral_contrapositive_currified; assumption] end
+            solve [ replace e with (d * x) by (field; assumption);
+                    apply Rmult_integral_contrapositive_currified; assumption
+                  | replace e with (d * (x * x)) by (field; assumption);
+                    repeat apply Rmult_integral_contrapositive_currified; assumption ] end
         | apply pow_nonzero; unlike_zero
         | apply root_apart; assumption
         | multiple_of

@@ -218,6 +218,7 @@ READ_FROM_OUTSIDE = {
     "symmem.targets.c.names": "names that a user may write",
     "symmem.targets.c.wheel": "the versions of glibc that a compiled library asks for",
     "symmem.targets.coq.dialect": "names that a user may write",
+    "symmem.targets.numpy.blocks": "the environment variable OMP_NUM_THREADS",
     "symmem.targets.python.copied": "a file of Python, copied word for word",
     "symmem.targets.python.module": "a title, as it is declared",
 }

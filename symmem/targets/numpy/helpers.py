@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symmem.program.tolerance import TOLERANCE_BITS
-
-Array = np.ndarray[Any, Any]
-BLOCK = 2**17  # bytes treated at a time, so that they stay in the cache of a core
+from symmem.targets.numpy.blocks import Array, _work
 
 
 def _array(theta: Any) -> Array:
@@ -26,47 +24,6 @@ def _like(theta: Array, values: Any) -> Array:
     if values.shape != theta.shape:
         raise ValueError(f"a function returned {values.shape}, not {theta.shape}")
     return values
-
-
-def _entrywise(
-    function: Callable[..., None],
-    theta: Array,
-    vectors: Sequence[Array],
-    scalars: Sequence[float],
-    out: Array | None = None,
-) -> Array:
-    """function(*vectors, *scalars), block by block where the arrays are large."""
-    if out is None:
-        out = np.empty_like(theta)
-    elif out.shape != theta.shape or out.dtype != theta.dtype:
-        raise ValueError(f"out is not like theta: {theta.dtype}, {theta.shape}")
-    entries, given = BLOCK // out.itemsize, len(vectors) + len(scalars)
-    if out.size <= entries or not _can_be_cut(out, vectors):
-        function(*vectors, *scalars, out, *_work(function, given, out))
-        return out
-    flat, target = [vector.reshape(-1) for vector in vectors], out.reshape(-1)
-    work = _work(function, given, target[:entries])
-    for start in range(0, out.size, entries):
-        block = slice(start, start + entries)
-        if start + entries > out.size:
-            work = [array[: out.size - start] for array in work]
-        function(*(vector[block] for vector in flat), *scalars, target[block], *work)
-    return out
-
-
-def _work(function: Callable[..., None], given: int, like: Array) -> list[Array]:
-    """The arrays that a function works in: its arguments behind those given and out."""
-    count = function.__code__.co_argcount - given - 1
-    return [np.empty_like(like) for _ in range(count)]
-
-
-def _can_be_cut(out: Array, vectors: Sequence[Array]) -> bool:
-    """Whether blocks are views, and none is overwritten before it is read."""
-    arrays = (out, *vectors)
-    if any(x.shape != out.shape or not x.flags.c_contiguous for x in arrays):
-        return False
-    shared = [vector for vector in vectors if np.may_share_memory(out, vector)]
-    return all(vector.ctypes.data == out.ctypes.data for vector in shared)
 
 
 def _zeros(theta: Array) -> Array:

@@ -27,7 +27,7 @@ from symmem.targets.python.writer import Spelling
 OUTER = ("np", "float", "range", "ValueError")
 HELPERS = Helpers(
     Path(__file__).with_name("helpers.py"),
-    always=("_array", "_like", "_entrywise", "_work", "_can_be_cut"),
+    always=("_array", "_like"),
     needed={
         **SUMS,
         Need.TOTAL: ("_total",),
@@ -36,9 +36,15 @@ HELPERS = Helpers(
         Need.NOISE: ("_rows", "_repeated"),
     },
 )
-NAMES = ("Array", "BLOCK")
+BLOCKS = Helpers(
+    Path(__file__).with_name("blocks.py"),
+    always=("_entrywise", "_threads", "_in_threads", "_work", "_can_be_cut"),
+)
+NAMES = ("Array", "BLOCK", "SHARE")
 """What stands above the functions."""
-TARGET = PythonTarget("numpy/module.py.jinja", has_out=True, helpers=(CHECKS, HELPERS, MATRICES, NOISE))
+TARGET = PythonTarget(
+    "numpy/module.py.jinja", has_out=True, helpers=(CHECKS, BLOCKS, HELPERS, MATRICES, NOISE)
+)
 
 
 def spelling(scope: Scope) -> Spelling:
@@ -65,4 +71,4 @@ def numpy_text(derivation: Derivation, program: Program) -> str:
     """The same, where the program is there already."""
     scope = python_scope(program, OUTER)
     writer = NumpyWriter(spelling(scope), scope)
-    return python_module(derivation, program, TARGET, writer, {"names": copied(HELPERS.file, NAMES)})
+    return python_module(derivation, program, TARGET, writer, {"names": copied(BLOCKS.file, NAMES)})

@@ -179,14 +179,14 @@ def called(found: object, name: str, vectors: list[object], out: object, calls: 
     ("case", "name"), [(case, name) for case, (first, *_) in odd_calls().items() for name in forms(first)]
 )
 def test_a_call_at_once_is_as_a_checked_one(shared_folder: Path, case: str, name: str) -> None:
-    """Where settings are known, whole arrays go to the library without a look: the same values, the same refusals."""
+    """Where a type is known, whole arrays go to the library without a look: the same values, the same refusals."""
     found, outcomes = module(built(shared_folder, KERNELS, "quick"), "adamw"), []
     for known in (False, True):
         _, vectors, out = odd_calls()[case]
         calls: list[str] = []
-        found._kernels.known_settings.clear()
+        found._kernels.known_functions.clear()
         if known:
-            found._kernels.call(np.ones(1), 3, 0.9, 0.999, 1e-8, 0.01)
+            found._kernels.functions(np.dtype(np.float64))
         try:
             value = called(found, name, vectors, vectors[0] if isinstance(out, str) else out, calls)
         except (TypeError, ValueError) as error:
@@ -248,3 +248,62 @@ def test_what_is_no_real_number_is_refused(adamw: object, make: object) -> None:
 def test_a_sparse_tensor_is_refused(adamw: object) -> None:
     with pytest.raises(TypeError, match="not a dense tensor"):
         adamw.memoryless(torch.eye(3).to_sparse(), lambda x: x)
+
+
+def odd_tensors() -> dict[str, tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """theta, gradient and memory of a step in place, as a careless program may give them."""
+    theta = torch.linspace(1, 2, 4, dtype=torch.float64)
+    g, memory, room = (
+        -theta.flip(0),
+        torch.rand(2, 4, dtype=torch.float64),
+        torch.zeros(12, dtype=torch.float64),
+    )
+    view = torch.complex(torch.zeros_like(theta), -theta).conj().imag
+    with torch.inference_mode():
+        inference = theta.clone()
+    wide = torch.rand(4, 2, dtype=torch.float64)
+    return {
+        "plain": (theta, g, memory),
+        "parameter": (torch.nn.Parameter(theta), g, memory),
+        "gradient with a graph": (theta, (g.clone().requires_grad_() * 2), memory),
+        "strided": (wide[:, 0], wide[:, 1], wide.mT),
+        "expanded": (theta, g[:1].expand(4), memory),
+        "to be negated": (theta, view, memory),
+        "theta to be negated": (view, g, memory),
+        "inference": (inference, g, memory),
+        "another type": (theta, g.float(), memory),
+        "memory of another type": (theta, g, memory.float()),
+        "half": (theta.bfloat16(), g.bfloat16(), memory.float()),
+        "another shape": (theta, g[None], memory),
+        "no memory": (theta, g, memory[:1]),
+        "sparse": (theta, g.to_sparse(), memory),
+        "elsewhere": (theta, g.to("meta"), memory),
+        "overlap": (room[2:6], g, room[:8].view(2, 4)),
+        "an array": (theta, g.numpy(), memory),
+        "no entries": (theta[:0], g[:0], memory[:, :0]),
+        "complex": (theta, g + 1j, memory),
+    }
+
+
+@pytest.mark.parametrize("role", ["update", "straight_update", "corrected_update"])
+@pytest.mark.parametrize("case", odd_tensors())
+def test_a_step_of_a_tensor_at_once_is_as_a_checked_one(shared_folder: Path, case: str, role: str) -> None:
+    """The same values, the same refusals, and theta and memory count that they were changed."""
+    found, outcomes = module(built(shared_folder, KERNELS, "quick"), "adamw"), []
+    for known in (False, True):
+        torch.manual_seed(0)
+        vectors = odd_tensors()[case]
+        found._kernels.known_functions.clear()
+        if known:
+            found._kernels.functions(torch.float64)
+        more = [] if role == "update" else [torch.ones(1, *vectors[0].shape, dtype=vectors[0].dtype)]
+        counted = [x for x in vectors[::2] if not x.is_inference()]
+        before = [x._version for x in counted]
+        try:
+            getattr(found, role)(*vectors, *more, n=3, lr=RATE)
+        except (TypeError, ValueError, RuntimeError) as error:
+            outcomes.append((type(error), str(error)))
+        else:
+            changed = [x.detach().float().numpy().tobytes() for x in vectors[::2]]
+            outcomes.append((changed, [x._version > old for x, old in zip(counted, before, strict=True)]))
+    assert outcomes[0] == outcomes[1]

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from .formulas import FirstOrder
 from .groups import Part, step_of
-from .running import RunningPart, running_sums
+from .running import RunningPart, running_sums, steps_made
 from .sharding import local
 from .step import Multiply, Resources, evaluate
 from .vectors import Closure, Vectors, entry
@@ -196,17 +196,20 @@ def run_fused(
     state: Any,
 ) -> None:
     """The step with memory of a part, in place; a tensor without a state gets one."""
+    names = part.formulas.running.states
     for places in by_type(part):
-        owned = [part.owned[place] for place in places]
-        sums = [kernels.arranged(running_sums(state[p], p, part.formulas)) for p in owned]
-        for p, mine in zip(owned, sums, strict=True):
-            state[p].update(zip(part.formulas.running.states, mine, strict=True))
-        memory = [[local(x) for x in column] for column in zip(*sums, strict=True)]
-        given = [[part.parameters[place] for place in places], gradients(part, places), memory]
+        thetas = [part.parameters[place] for place in places]
+        entries = [state[part.owned[place]] for place in places]
+        sums = []
+        for place, entry_of in zip(places, entries, strict=True):
+            mine = kernels.arranged(running_sums(entry_of, part.owned[place], part.formulas))
+            entry_of.update(zip(names, mine, strict=True))
+            sums.append([local(x) for x in mine])
+        given = [thetas, gradients(part, places), [*zip(*sums, strict=True)]]
         if factor == 0:
             kernels.call("update", given, part, part.made, part.lr)
         else:
             given.append(products_at(part, products, places))
             kernels.call(update_of(part, factor), given, part, part.made, part.lr, factor)
-        for p in owned:
-            state[p]["step"] = state[p].get("step", torch.tensor(float(part.made))) + 1
+        for entry_of, step in zip(entries, steps_made(part, entries), strict=True):
+            entry_of["step"] = step

@@ -96,6 +96,14 @@ def _updates_made(entry: Mapping[str, Any], formulas: FirstOrder) -> float:
     return math.inf if any(entry.get(name) is not None for name in formulas.running.states) else 0
 
 
+def steps_made(part: RunningPart, entries: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+    """The numbers of updates of some tensors, with this one, from their states."""
+    steps = [entry["step"] if "step" in entry else torch.tensor(float(part.made)) for entry in entries]
+    if all(isinstance(step, Tensor) for step in steps):
+        return torch._foreach_add(steps, 1)
+    return [step + 1 for step in steps]
+
+
 def running_sums(entry: Mapping[str, Any], like: Tensor, formulas: FirstOrder) -> list[Tensor]:
     """The sums in the state of a parameter, or zeros."""
     found = [entry.get(name) for name in formulas.running.states]

@@ -25,6 +25,7 @@ from .running import (
     running_parts,
     running_sums,
     shaped_sums,
+    steps_made,
 )
 from .sharding import local
 from .step import check_finite, evaluate, named
@@ -241,7 +242,12 @@ def _advanced(
     if part.formulas.is_of_tensors:
         check_finite(theta)
     kept = [parameters, *(each.kept for each in sums)]
-    return _Advance(kept, [theta, *wide], entries, [*(each.column() for each in sums), _steps(part, entries)])
+    return _Advance(
+        kept,
+        [theta, *wide],
+        entries,
+        [*(each.column() for each in sums), ("step", steps_made(part, entries))],
+    )
 
 
 @dataclass(frozen=True)
@@ -265,14 +271,6 @@ class _Sum:
         """Its name in the state, and what the tensors have there."""
         stay = len(self.kept) == len(self.tensors) or is_part_of(self.whole, self.tensors)
         return self.name, self.tensors if stay else separated(self.whole, self.tensors)
-
-
-def _steps(part: RunningPart, entries: Sequence[dict[str, Any]]) -> tuple[str, Sequence[Any]]:
-    """The numbers of updates, with this one."""
-    steps = [entry["step"] if "step" in entry else torch.tensor(float(part.made)) for entry in entries]
-    if all(isinstance(step, Tensor) for step in steps):
-        return "step", torch._foreach_add(steps, 1)
-    return "step", [step + 1 for step in steps]
 
 
 def _sums(part: RunningPart, place: int, entry: dict[str, Any]) -> list[Tensor]:

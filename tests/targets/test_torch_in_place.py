@@ -62,7 +62,7 @@ def test_a_formula(formula: Expr, dtype: torch.dtype) -> None:
 def test_few_calls_and_tensors() -> None:
     text = _text(C * Z + D * X * R)
     assert len(text) == 4
-    assert "addcdiv_" in text[-1]
+    assert "addcmul_" in text[-1]
     assert sum(" = torch." in line for line in text) == 2
 
 

@@ -49,12 +49,15 @@ def passes(function: Entrywise) -> list[Call]:
 class Passes:
     """The calls of one function, as its values are computed; ``value`` is the last, a vector or a number."""
 
+    divides_by_roots = True
+    """Whether ``x**(-1/2) * y`` is a division."""
+
     def __init__(self, function: Entrywise) -> None:
         self._vectors = {*function.vectors, *(name for name, _ in function.locals)}
         self.calls: list[Call] = []
         self._made: dict[Expr, Expr] = {}
         known: dict[Expr, Expr] = {}
-        divided = _divided(function.locals, function.output)
+        divided = _divided(function.locals, function.output) if self.divides_by_roots else set()
         for name, value in function.locals:
             known[name] = value.xreplace(known) if name in divided else self._value(value.xreplace(known))
         self.value = self._value(function.output.xreplace(known))
@@ -205,7 +208,10 @@ def _divided(assignments: Sequence[Assignment], output: Expr) -> set[Symbol]:
 
 
 def in_arrays(calls: Sequence[Call]) -> list[Call]:
-    """Each value in the first array that is free: one that is read for the last time gives its own to the result."""
+    """Each value in an array that is free: one that is read for the last time gives its own to the result.
+
+    That of the first argument is preferred: a library may have the call as a method that changes it.
+    """
     last = {part: k for k, call in enumerate(calls) for each in call.arguments for part in each.free_symbols}
     free: list[Work] = []
     places: dict[Expr, Expr] = {}
@@ -218,6 +224,8 @@ def in_arrays(calls: Sequence[Call]) -> list[Call]:
             if not free:
                 made += 1
                 free = [Work(f"w{made}")]
-            places[call.result] = free.pop(0)
+            place = arguments[0] if arguments[0] in free else free[0]
+            free.remove(place)
+            places[call.result] = place
         found.append(Call(call.function, arguments, places.get(call.result, call.result)))
     return found

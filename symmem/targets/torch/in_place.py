@@ -6,9 +6,9 @@ tensors of the caller are never written.  Autograd does not go through such func
 Example: ``w * theta + s * x / sqrt(eps + v)`` is
 
     w1 = torch.add(v, eps)
-    w1.sqrt_()
+    w1.rsqrt_()
     w2 = torch.mul(theta, w)
-    return w2.addcdiv_(x, w1, value=s)
+    return w2.addcmul_(x, w1, value=s)
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ def _arguments(each: Call, printer: PythonPrinter) -> list[str]:
 
 class TensorPasses(Passes):
     """Sums by ``add(x, alpha=c)``, ``addcmul(x, y, value=c)`` and ``addcdiv``; the first argument is a vector."""
+
+    divides_by_roots = False  # a product with rsqrt takes less than a quotient by sqrt
 
     def _power(self, base: Expr, exponent: Expr) -> Expr:
         if exponent == ROOT:

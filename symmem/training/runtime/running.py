@@ -14,7 +14,7 @@ from torch import Tensor
 from .chains import push, run_chain, take_in
 from .formulas import FirstOrder, Function, Group
 from .groups import Part, step_of
-from .vectors import accumulate, blocks
+from .vectors import Target, accumulate, blocks
 
 State = Mapping[Tensor, dict[str, Any]]
 
@@ -144,7 +144,8 @@ class Term:
     def added_to(self, out: Tensor, at: Place, *, is_entrywise: bool) -> None:
         """The same into a tensor, block by block."""
         vectors = (at.theta, at.g, *self.vectors)
-        accumulate(out, self.factor, self.formula, vectors, self.given, is_entrywise=is_entrywise)
+        target = Target(out, self.factor)
+        accumulate(target, self.formula, vectors, self.given, is_entrywise=is_entrywise)
 
 
 def run(

@@ -18,7 +18,7 @@ from .processes import OneProcess
 from .products import Hvp, check_hooks, evaluation_by, is_difference
 from .remembered import Row, planned
 from .sharding import OnShard, is_sharded, local
-from .vectors import Closure, Vectors, accumulate, joined, widened
+from .vectors import Closure, Target, Vectors, accumulate, joined, widened
 
 Multiply = Callable[[Vectors], Vectors]
 """The Hessian times a vector."""
@@ -121,11 +121,12 @@ def contribution(part: Part, table: Tensor) -> Vectors:
     for bunch in bunches(part):
         thetas = [part.parameters[place] for place in bunch]
         point = widened(joined(thetas), gradient_of(part, bunch))
-        total = torch.zeros_like(point[0])
-        for weight, *scalars in table.tolist():
+        total = torch.empty_like(point[0])
+        for row, (weight, *scalars) in enumerate(table.tolist()):
             given = (*part.functions[bunch[0]], *scalars, *part.values)
+            target = Target(total, part.unit * weight, is_new=row == 0)
             with named(part, bunch[0]):
-                add_formula(part, bunch[0], (total, part.unit * weight), memory.past, (point, given))
+                add_formula(part, bunch[0], target, memory.past, (point, given))
         for place, x in zip(bunch, separated(total.to(thetas[0].dtype), thetas), strict=True):
             found[place] = x
     return found
@@ -150,7 +151,7 @@ def updated(part: Part, bunch: Sequence[int]) -> Tensor:
         vectors += part.remembered_at(bunch, shared=shared)
     given = (*functions, *scales, *part.scalars, *part.values)
     out = theta.clone() if formulas.is_of_tensors and theta is parameter else theta
-    add_formula(part, place, (out, -part.lr), formula, (vectors, given))
+    add_formula(part, place, Target(out, -part.lr), formula, (vectors, given))
     if formulas.is_of_tensors and not is_sharded(
         part.owned[place]
     ):  # of shards the whole value was looked at
@@ -161,18 +162,18 @@ def updated(part: Part, bunch: Sequence[int]) -> Tensor:
 def add_formula(
     part: Part,
     place: int,
-    target: tuple[Tensor, float],
+    target: Target,
     formula: Function,
     arguments: tuple[Sequence[Tensor], Sequence[Any]],
 ) -> None:
-    """``out += factor * formula(*vectors, *given)`` for one tensor, from ``(out, factor)`` and ``(vectors, given)``.
+    """``out += factor * formula(*vectors, *given)`` for one tensor, from the target and ``(vectors, given)``.
 
     A formula of whole tensors gets the shards of all processes, and they get their shards of its value: it is the
     same everywhere, and so is a refusal.
     """
-    owner, (out, factor), (vectors, given) = part.owned[place], target, arguments
+    owner, (vectors, given) = part.owned[place], arguments
     if not (part.formulas.is_of_tensors and is_sharded(owner)):
-        accumulate(out, factor, formula, vectors, given, is_entrywise=part.formulas.is_entrywise)
+        accumulate(target, formula, vectors, given, is_entrywise=part.formulas.is_entrywise)
         return
 
     def finite(*whole: Tensor) -> Tensor:
@@ -180,7 +181,7 @@ def add_formula(
         check_finite(value)
         return value
 
-    out.add_(OnShard(owner, finite)(*vectors), alpha=factor)
+    target.take(target.out, OnShard(owner, finite)(*vectors))
 
 
 def update_parameters(parts: Sequence[Part]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._utils import _flatten_dense_tensors
 
 Closure = Callable[[], Tensor]
 """Returns the loss with its graph, and does not call backward."""
@@ -30,9 +32,26 @@ def blocks(*tensors: Tensor, is_entrywise: bool) -> Iterator[list[Tensor]]:
         yield [x[start : start + most] for x in flat]
 
 
+@dataclass(frozen=True)
+class Target:
+    """``out += factor * value``, or ``out = factor * value`` where it ``is_new`` and holds nothing yet."""
+
+    out: Tensor
+    factor: float
+    is_new: bool = False
+
+    def take(self, block: Tensor, value: Any) -> None:
+        """The same for a block of it; a formula may give a number."""
+        if not self.is_new:
+            block.add_(value, alpha=self.factor)
+        elif isinstance(value, Tensor) and value.dtype == block.dtype and value.shape == block.shape:
+            torch.mul(value, self.factor, out=block)
+        else:
+            block.zero_().add_(value, alpha=self.factor)
+
+
 def accumulate(
-    out: Tensor,
-    factor: float,
+    target: Target,
     formula: Callable[..., Tensor],
     tensors: Sequence[Tensor],
     given: Sequence[Any],
@@ -40,8 +59,8 @@ def accumulate(
     is_entrywise: bool,
 ) -> None:
     """``out += factor * formula(*tensors, *given)``."""
-    for target, *block in blocks(out, *tensors, is_entrywise=is_entrywise):
-        target.add_(formula(*block, *given), alpha=factor)
+    for block, *others in blocks(target.out, *tensors, is_entrywise=is_entrywise):
+        target.take(block, formula(*others, *given))
 
 
 def widened(*tensors: Tensor) -> list[Tensor]:
@@ -57,4 +76,4 @@ def entry(vectors: Vectors, place: int, like: Tensor) -> Tensor:
 
 def joined(tensors: Sequence[Tensor]) -> Tensor:
     """The entries of the tensors one after the other; one tensor is itself."""
-    return torch.cat([x.reshape(-1) for x in tensors]) if len(tensors) > 1 else tensors[0]
+    return _flatten_dense_tensors(tensors) if len(tensors) > 1 else tensors[0]

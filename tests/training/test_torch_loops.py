@@ -79,6 +79,63 @@ def test_a_closure_that_calls_backward(kind: str, hvp: str) -> None:
         optimizer.step(step)
 
 
+def micro_batches(net: nn.Module, optimizer: torch.optim.Optimizer, *, sets_to_none: bool = True) -> None:
+    """A step as Lightning accumulates: all micro-batches but the last before step(), the last in its closure."""
+    labels = X.sum(1, keepdim=True)
+    optimizer.zero_grad(set_to_none=sets_to_none)
+    (net(X[:16], labels=labels[:16]).loss * 2 / 3).backward()
+
+    def last() -> torch.Tensor:
+        loss: torch.Tensor = net(X[16:], labels=labels[16:]).loss / 3
+        loss.backward()
+        return loss
+
+    optimizer.step(last)
+
+
+def test_gradients_that_were_there_before_are_added_or_refused() -> None:
+    """Without a product the step is that of torch.optim; a product would miss the losses of the other micro-batches."""
+    found = []
+    for make in (torch.optim.AdamW, lambda p, **more: WithMemory("adamw-torch", p, **more)):
+        net = model().eval()
+        optimizer = make(net.parameters(), lr=0.01)
+        for _ in range(4):
+            micro_batches(net, optimizer)
+        found.append(flat(net))
+    assert torch.allclose(*found, rtol=0, atol=1e-12)
+    for make in MADE.values():
+        net = model().eval()
+        optimizer, start = make(net.parameters(), hvp="central-difference"), flat(net).clone()
+        with pytest.raises(RuntimeError, match="add up all micro-batches inside"):
+            micro_batches(net, optimizer)
+        assert torch.equal(flat(net), start)
+        assert not any(p._post_accumulate_grad_hooks for p in net.parameters())
+
+
+@pytest.mark.parametrize("sets_to_none", [False, True])
+def test_a_closure_that_clears_old_gradients_does_not_add(sets_to_none: bool) -> None:
+    """Whatever stands in ``.grad`` before: the step is that of a fresh model, and ``.grad`` is as it was."""
+    found = []
+    for stale in (False, True):
+        net = model().eval()
+        optimizer = MADE["with memory"](net.parameters(), hvp="central-difference")
+        if stale:
+            for p in net.parameters():
+                p.grad = torch.full_like(p, 7.0)
+
+        def step(net: nn.Module = net, optimizer: torch.optim.Optimizer = optimizer) -> torch.Tensor:
+            optimizer.zero_grad(set_to_none=sets_to_none)
+            loss = closure(net)()
+            loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(step)
+        found.append(flat(net))
+        assert all((p.grad == 7).all() if stale else p.grad is None for p in net.parameters())
+    assert torch.equal(*found)
+
+
 @pytest.mark.parametrize("kind", MADE)
 def test_a_loop_without_a_closure(kind: str) -> None:
     """As the Trainer of transformers has it: forward, backward, step(); dropout sees the same random numbers."""

@@ -162,7 +162,9 @@ def main() -> None:
             continue
         late = sorted(ratios[arrived:])
         print(f"from step {curve.steps[arrived]} on the preconditioned sharpness")
-        print(f"  is at {late[len(late) // 2]:.2f} of it (median), at least {late[0]:.2f}, at most {late[-1]:.2f}")
+        print(
+            f"  is at {late[len(late) // 2]:.2f} of it (median), at least {late[0]:.2f}, at most {late[-1]:.2f}"
+        )
     draw(curves, Path("sharpness.png"))
 
 

@@ -115,6 +115,23 @@ def test_a_watched_loss_that_is_no_function() -> None:
         mine.watch(torch.nn.Linear(2, 1), loss=3)  # type: ignore[arg-type]
 
 
+def test_what_stands_in_the_wrong_place() -> None:
+    """One line says what was expected, where Python would name an attribute that is missing."""
+    _, mine = optimizer()
+    with pytest.raises(TypeError, match=r"watch: int is no torch\.nn\.Module"):
+        mine.watch(3, loss=lambda output: output)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="step takes a closure that returns the loss, and not a Tensor"):
+        mine.step(torch.ones(1))  # type: ignore[arg-type]
+    for wrong in (torch.optim.AdamW, torch.optim.SGD([torch.ones(1)]), None, [torch.ones(1)]):
+        with pytest.raises(TypeError, match="no name of the zoo"):
+            WithMemory(wrong, [torch.ones(1)])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="no process group of torch"):
+        WithMemory("adamw", [torch.ones(1)], process_group=3)
+    for iterations in (-1, 2.5):
+        with pytest.raises(ValueError, match="counts products, from 0 on"):
+            probe(torch.nn.Linear(2, 1), mine, lambda: torch.ones(1), iterations=iterations)  # type: ignore[arg-type]
+
+
 def _not_called() -> torch.Tensor:
     raise AssertionError("the closure was called")
 

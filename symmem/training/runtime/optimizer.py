@@ -189,6 +189,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  What a loop does to ``.grad``,
         such as to clip it or to add up several passes, is not seen: a warning says so, once.
         """
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"watch: {type(model).__name__} is no torch.nn.Module")
         if not callable(loss):
             raise TypeError(f"loss = {loss!r} is not a function of the model's output")
         if self._watched is not None:

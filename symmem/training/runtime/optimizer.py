@@ -62,6 +62,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     """The parameters of the groups at the last step."""
     _told = False
     """Whether it was told that they changed."""
+    _tried = False
+    """Whether a product with the Hessian was made by this object: its first step with a correction tries one."""
     _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module", "kernels")
     keeps_state = False
     """Whether the optimizer has a memory of its own."""

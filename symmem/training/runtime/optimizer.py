@@ -21,6 +21,7 @@ from .sharding import is_sharded
 from .step import Resources
 from .together import processes_of
 from .vectors import Closure
+from .zero_gradient import has_no_value_at_zero
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,9 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         except (TypeError, ValueError):
             self.param_groups.pop()
             raise
+        if len(self.param_groups) == 1 and has_no_value_at_zero(self.formulas, param_group):
+            words = "the update has no finite value where the gradient has always been 0, and the parameter becomes nan"
+            warnings.warn(f"{self.formulas.title}: {words}; an eps in its declaration helps", stacklevel=4)
 
     def check_changes(self) -> None:
         """Raises where somebody wrote a value into a group that it must not have; what did not change costs nothing."""

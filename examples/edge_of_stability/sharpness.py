@@ -28,6 +28,8 @@ from matplotlib import pyplot as plt
 LR, BETA2, EPS = 1e-2, 0.99, 1e-8
 BETA1 = (0.9, 0.99)
 EVERY, ITERATIONS = 10, 12
+ARRIVED = 0.9
+"""The share of the threshold from which on a run is at its edge."""
 Product = Callable[[Sequence[Tensor]], list[Tensor]]
 
 
@@ -152,11 +154,17 @@ def main() -> None:
     steps = parser.parse_args().steps
     curves = [run(beta1, steps) for beta1 in BETA1]
     for curve in curves:
-        late = sorted(value / curve.threshold for value in curve.preconditioned[len(curve.steps) // 4 :])
+        ratios = [value / curve.threshold for value in curve.preconditioned]
+        arrived = next((k for k, ratio in enumerate(ratios) if ratio >= ARRIVED), None)
+        print(f"beta1 {curve.beta1:g}: threshold {curve.threshold:.4g}", end="; ")
+        if arrived is None:
+            print(f"the preconditioned sharpness stays below, at most {max(ratios):.2f} of it")
+            continue
+        late = sorted(ratios[arrived:])
+        print(f"from step {curve.steps[arrived]} on the preconditioned sharpness")
         print(
-            f"beta1 {curve.beta1:g}: threshold {curve.threshold:.4g}; after a quarter of the run the preconditioned"
+            f"  is at {late[len(late) // 2]:.2f} of it (median), at least {late[0]:.2f}, at most {late[-1]:.2f}"
         )
-        print(f"  sharpness is at {late[len(late) // 2]:.2f} of it (median), at most {late[-1]:.2f}")
     draw(curves, Path("sharpness.png"))
 
 

@@ -107,7 +107,7 @@ class Memoryless(_Declared, memoryless.Memoryless):
         formulas = formulas_of(self.declaration, order, flat=self.flat)
         check_kernels(self.declaration, formulas, kernels, keeps_state=False)
         values, functions = _sorted_out(formulas, arguments)
-        known = history or _history(formulas, order)
+        known = history or _history(formulas, order, values)
         path = None if self.on_triton else kernels
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions, path)
         super().__init__(formulas, params, {"lr": lr, **values}, settings)
@@ -144,7 +144,7 @@ class WithMemory(_Declared, with_memory.WithMemory):
         formulas = first_order_of(self.declaration)
         check_kernels(self.declaration, formulas, kernels, keeps_state=True)
         values, functions = _sorted_out(formulas, arguments)
-        known = history or _history(formulas, 1)
+        known = history or _history(formulas, 1, values)
         path = None if self.on_triton else kernels
         settings = Settings(maximize, limit, hvp, max_norm, process_group, module, known, functions, path)
         amount = Amount(strength, target, every)
@@ -200,12 +200,18 @@ def _is_flat(formulas: Formulas, *, limit: bool) -> bool:
     return isinstance(formulas, FirstOrder) and not formulas.has_finite and not limit
 
 
-def _history(formulas: Formulas, order: int) -> str:
+def _history(formulas: Formulas, order: int, values: Group) -> str:
     """The usual history; a warning where that is the expansion although order 1 was asked for."""
-    found = usual_history(formulas)
+    found = usual_history(formulas, values)
     if order == 1 and found == "expansion":
+        has_lines = isinstance(formulas, FirstOrder) and formulas.memory and formulas.memory.on_line
+        reason = (
+            "with a memory of negative decay"
+            if has_lines
+            else "at finite n, and may have one with limit=True"
+        )
         words = (
-            "has no straight-line history at finite n, and may have one with limit=True; "
+            f"has no straight-line history {reason}; "
             "the expansion in lr is used, which can leave its range for small eps"
         )
         warnings.warn(

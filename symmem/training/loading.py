@@ -21,7 +21,14 @@ from symmem.training.runtime.formulas import Formulas
 
 def declared(optimizer: Optimizer | str | Path) -> Optimizer:
     """A declaration, from a name of the zoo or a path too."""
-    return optimizer if isinstance(optimizer, Optimizer) else load(str(optimizer))
+    if isinstance(optimizer, Optimizer):
+        return optimizer
+    if not isinstance(optimizer, str | Path):
+        words = (
+            "is no name of the zoo, no path of a file and no symmem.Optimizer; what is optimized comes second"
+        )
+        raise TypeError(f"optimizer: {type(optimizer).__name__} {words}")
+    return load(str(optimizer))
 
 
 @lru_cache(maxsize=64)

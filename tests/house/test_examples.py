@@ -134,7 +134,7 @@ def test_edge_of_stability(tmp_path: Path) -> None:
     """The preconditioned sharpness of AdamW with beta1 = 0.9 stays at its threshold (2 + 2 beta1)/((1 - beta1) lr)."""
     said = output(EXAMPLES / "edge_of_stability" / "sharpness.py", tmp_path, "--steps", "200")
     median, most = (
-        float(number) for number in re.findall(r"at ([\d.]+) of it \(median\), at most ([\d.]+)", said)[0]
+        float(number) for number in re.findall(r"at ([\d.]+) of it \(median\), .* at most ([\d.]+)", said)[0]
     )
     assert 0.85 < median < 1.1
     assert most < 1.25

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 import torch
 
+from symmem import Momentum, Optimizer
 from symmem.training import Memoryless, WithMemory, probe
 
 POINT = torch.tensor([0.5, -0.25], dtype=torch.float64)
@@ -113,6 +115,45 @@ def test_a_watched_loss_that_is_no_function() -> None:
     _, mine = optimizer()
     with pytest.raises(TypeError, match="loss = 3 is not a function"):
         mine.watch(torch.nn.Linear(2, 1), loss=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [Memoryless, WithMemory])
+def test_an_update_without_a_value_at_zero_is_announced(kind: Any) -> None:
+    """It makes nan of an entry that never had a gradient, and nothing else; what has an eps has no such warning."""
+    bare = Optimizer(
+        "bare",
+        "m1/sqrt(m2)",
+        [Momentum("grad", "beta", "1 - beta"), Momentum("grad**2", "beta", "1 - beta")],
+        {"beta": "9/10"},
+    )
+    for name in ("adam-atan2", bare):
+        parameter = torch.nn.Parameter(POINT.clone())
+        with pytest.warns(UserWarning, match="has no finite value where the gradient has always been 0"):
+            mine = kind(name, [parameter])
+        for _ in range(2):  # without memory the first step is sign(g)
+            mine.step(lambda parameter=parameter: parameter[0] ** 4)
+        assert parameter.isnan().tolist() == [False, True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("adamw-torch", "rmsprop-torch", "lion", "heavyball", "nadam-torch"):
+            kind(name, [torch.nn.Parameter(POINT.clone())])
+
+
+def test_what_stands_in_the_wrong_place() -> None:
+    """One line says what was expected, where Python would name an attribute that is missing."""
+    _, mine = optimizer()
+    with pytest.raises(TypeError, match=r"watch: int is no torch\.nn\.Module"):
+        mine.watch(3, loss=lambda output: output)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="step takes a closure that returns the loss, and not a Tensor"):
+        mine.step(torch.ones(1))  # type: ignore[arg-type]
+    for wrong in (torch.optim.AdamW, torch.optim.SGD([torch.ones(1)]), None, [torch.ones(1)]):
+        with pytest.raises(TypeError, match="no name of the zoo"):
+            WithMemory(wrong, [torch.ones(1)])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="no process group of torch"):
+        WithMemory("adamw", [torch.ones(1)], process_group=3)
+    for iterations in (-1, 2.5):
+        with pytest.raises(ValueError, match="counts products, from 0 on"):
+            probe(torch.nn.Linear(2, 1), mine, lambda: torch.ones(1), iterations=iterations)  # type: ignore[arg-type]
 
 
 def _not_called() -> torch.Tensor:

@@ -184,3 +184,23 @@ def test_a_negative_decay_has_no_line() -> None:
         cls(optimizer, tensors, lr=0.01, beta=-0.5, history="expansion")
         with pytest.raises(ValueError, match="negative decay"):
             cls(optimizer, tensors, lr=0.01, beta=-0.5, history="straight")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert cls(optimizer, tensors, lr=0.01, beta=0.5).param_groups[0]["history"] == "straight"
+
+
+@pytest.mark.parametrize("name", ["pnm", "adapnm"])
+def test_the_default_of_a_negative_decay_is_the_expansion(name: str) -> None:
+    """Nobody asked for a line: it is said that the expansion is taken, and the step is that of the expansion."""
+    found = []
+    for history in (None, "expansion"):
+        for cls, more in ((Memoryless, {}), (WithMemory, {"strength": -1.0})):
+            tensor = torch.nn.Parameter(torch.tensor([0.5, -0.3], dtype=torch.float64))
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                optimizer = cls(name, [tensor], lr=0.01, history=history, **more)
+            assert [("negative decay" in str(each.message)) for each in told] == [True] * (history is None)
+            for _ in range(4):
+                optimizer.step(lambda tensor=tensor: (tensor**4).sum())
+            found.append(tensor.detach())
+    assert torch.equal(torch.stack(found[:2]), torch.stack(found[2:]))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -77,6 +79,63 @@ def test_a_closure_that_calls_backward(kind: str, hvp: str) -> None:
     optimizer = MADE[kind](net.parameters())
     with pytest.raises(RuntimeError, match="must not call backward"):
         optimizer.step(step)
+
+
+def micro_batches(net: nn.Module, optimizer: torch.optim.Optimizer, *, sets_to_none: bool = True) -> None:
+    """A step as Lightning accumulates: all micro-batches but the last before step(), the last in its closure."""
+    labels = X.sum(1, keepdim=True)
+    optimizer.zero_grad(set_to_none=sets_to_none)
+    (net(X[:16], labels=labels[:16]).loss * 2 / 3).backward()
+
+    def last() -> torch.Tensor:
+        loss: torch.Tensor = net(X[16:], labels=labels[16:]).loss / 3
+        loss.backward()
+        return loss
+
+    optimizer.step(last)
+
+
+def test_gradients_that_were_there_before_are_added_or_refused() -> None:
+    """Without a product the step is that of torch.optim; a product would miss the losses of the other micro-batches."""
+    found = []
+    for make in (torch.optim.AdamW, lambda p, **more: WithMemory("adamw-torch", p, **more)):
+        net = model().eval()
+        optimizer = make(net.parameters(), lr=0.01)
+        for _ in range(4):
+            micro_batches(net, optimizer)
+        found.append(flat(net))
+    assert torch.allclose(*found, rtol=0, atol=1e-12)
+    for make in MADE.values():
+        net = model().eval()
+        optimizer, start = make(net.parameters(), hvp="central-difference"), flat(net).clone()
+        with pytest.raises(RuntimeError, match="add up all micro-batches inside"):
+            micro_batches(net, optimizer)
+        assert torch.equal(flat(net), start)
+        assert not any(p._post_accumulate_grad_hooks for p in net.parameters())
+
+
+@pytest.mark.parametrize("sets_to_none", [False, True])
+def test_a_closure_that_clears_old_gradients_does_not_add(sets_to_none: bool) -> None:
+    """Whatever stands in ``.grad`` before: the step is that of a fresh model, and ``.grad`` is as it was."""
+    found = []
+    for stale in (False, True):
+        net = model().eval()
+        optimizer = MADE["with memory"](net.parameters(), hvp="central-difference")
+        if stale:
+            for p in net.parameters():
+                p.grad = torch.full_like(p, 7.0)
+
+        def step(net: nn.Module = net, optimizer: torch.optim.Optimizer = optimizer) -> torch.Tensor:
+            optimizer.zero_grad(set_to_none=sets_to_none)
+            loss = closure(net)()
+            loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(step)
+        found.append(flat(net))
+        assert all((p.grad == 7).all() if stale else p.grad is None for p in net.parameters())
+    assert torch.equal(*found)
 
 
 @pytest.mark.parametrize("kind", MADE)
@@ -195,6 +254,70 @@ def test_tensor_hooks_are_honoured_or_refused() -> None:
         plain.step(lambda: closure(net)() / 2)
         hooked.step(closure(halved))
     assert torch.allclose(flat(net), flat(halved), rtol=0, atol=1e-9)
+
+
+def through_a_module(net: Model, hook: Callable[..., Any]) -> Callable[[], torch.Tensor]:
+    net.layers[3].register_full_backward_hook(lambda _module, inputs, _outputs: tuple(map(hook, inputs)))
+    return closure(net)
+
+
+def through_an_activation(net: Model, hook: Callable[..., Any]) -> Callable[[], torch.Tensor]:
+    def evaluated() -> torch.Tensor:
+        hidden = net.layers[:3](X)
+        hidden.register_hook(hook)
+        loss: torch.Tensor = (net.layers[3](hidden) - X.sum(1, keepdim=True)).square().mean()
+        return loss
+
+    return evaluated
+
+
+@pytest.mark.parametrize("hooked", [through_a_module, through_an_activation])
+@pytest.mark.parametrize("kind", MADE)
+def test_hooks_inside_a_model_are_honoured_or_refused(
+    kind: str, hooked: Callable[..., Callable[[], torch.Tensor]]
+) -> None:
+    """A hook that turns a gradient round: by differences the step is that of the field which it makes."""
+    net = model().eval()
+    optimizer, start = MADE[kind](net.parameters()), flat(net).clone()
+    with pytest.raises(RuntimeError, match="hook"):
+        optimizer.step(hooked(net, torch.neg))
+    assert torch.equal(flat(net), start)
+
+    found = []
+    for by_hand in (False, True):
+        net = model().eval()
+        hvp = partial(derivative, net) if by_hand else "central-difference"
+        optimizer, loss = MADE[kind](net.parameters(), hvp=hvp), hooked(net, torch.neg)
+        for _ in range(3):
+            optimizer.step(loss)
+        found.append(flat(net))
+    assert torch.allclose(*found, rtol=0, atol=1e-9)
+
+
+def derivative(net: Model, points: list[torch.Tensor], v: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Along v, of the gradient whose part for the first layer is turned round; by autograd on a loss without hooks."""
+    with torch.enable_grad():
+        out = nn.functional.linear(net.layers[:3](X), net.layers[3].weight, net.layers[3].bias)
+        loss = (out - X.sum(1, keepdim=True)).square().mean()
+        gradient = torch.autograd.grad(loss, points, create_graph=True)
+        signed = [-gradient[0], -gradient[1], gradient[2], gradient[3]]
+        u = [torch.zeros_like(each, requires_grad=True) for each in signed]
+        transposed = torch.autograd.grad(signed, points, u, create_graph=True)
+    return list(torch.autograd.grad(transposed, u, v))
+
+
+def test_second_derivatives_are_tried_again_by_a_run_that_goes_on() -> None:
+    """A fresh object with a loaded state: its first correction is steps away, and no parameter may change before."""
+    net = model().eval()
+    first = MADE["with memory"](net.parameters(), every=10)
+    for _ in range(2):
+        first.step(closure(net))
+    again = MADE["with memory"](net.parameters(), every=10)
+    again.load_state_dict(first.state_dict())
+    start = flat(net).clone()
+    with pytest.raises(RuntimeError, match="twice"):
+        again.step(lambda: Once.apply(net.layers(X)).square().mean())
+    assert torch.equal(flat(net), start)
 
 
 def test_arguments_as_pytorch_has_them() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from .calls import called
 from .processes import OneProcess
 from .random_state import random_states, set_random_states
 from .refusals import REENTRANT, check_loss, check_repeated, explained, operations
@@ -49,16 +50,22 @@ class Evaluation:
     def _differentiated(self, points: list[Tensor], create_graph: bool = False) -> tuple[Tensor, Vectors]:
         with torch.enable_grad():
             torch.clear_autocast_cache()  # it would hold copies of what the weights were
-            loss, made = _called(self._closure, points)
-            if made is not None and not create_graph:
-                return loss, made
-            if made is not None:
+            call = called(self._closure, points)
+            loss = call.loss
+            if call.gradient is None:
+                check_loss(loss, points)
+                with explained():
+                    return loss, self._processes.differentiated(loss, points, create_graph)
+            if create_graph:
                 raise RuntimeError(
                     'the closure must not call backward; hvp="central-difference" takes one that does'
                 )
-            check_loss(loss, points)
-            with explained():
-                return loss, self._processes.differentiated(loss, points, create_graph)
+            if call.adds and self.evaluates_again:
+                raise RuntimeError(
+                    "the closure adds to gradients that were there before, of losses that a product with the Hessian "
+                    "does not see: add up all micro-batches inside the closure"
+                )
+            return loss, call.gradient
 
     def _again(self, points: list[Tensor], *, moved: bool = True) -> Vectors:
         """The gradient once more, with the random numbers of the first call; the loss is the same if nothing moved."""
@@ -71,19 +78,3 @@ class Evaluation:
         if not moved:
             check_repeated(self.loss, loss.detach())
         return found
-
-
-def _called(closure: Closure, points: Sequence[Tensor]) -> tuple[Tensor, Vectors | None]:
-    """The loss, and the gradient where the closure called backward; ``.grad`` is left as it was."""
-    if not all(p.is_leaf for p in points):
-        return closure(), None
-    before = [p.grad for p in points]
-    for p in points:
-        p.grad = None
-    try:
-        loss = closure()
-        made = [p.grad for p in points]
-    finally:
-        for p, old in zip(points, before, strict=True):
-            p.grad = old
-    return loss, made if any(g is not None for g in made) else None

@@ -9,22 +9,30 @@ Example: beta = 1/2, n = 2: mu_1 = 1/2 + 2/4 = 1, mu_2 = 1/2 + 4/4 = 3/2, and th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
 
-from .formulas import FirstOrder, Formulas, Group
+from .formulas import FirstOrder, Formulas, Group, Memory
 
 TOLERANCE_BITS = 60
 """Steps that weigh less than 2^-60 of the newest are left out."""
 HISTORIES = ("straight", "expansion")
 
 
-def usual_history(formulas: Formulas) -> str:
-    """The straight line where there is one for every memory; else the expansion, as beyond order 1."""
-    if not isinstance(formulas, FirstOrder) or (formulas.memory and formulas.memory.on_line is None):
+def usual_history(formulas: Formulas, values: Group) -> str:
+    """The straight line where there is one for every memory with these values, else the expansion."""
+    memory = formulas.memory if isinstance(formulas, FirstOrder) else None
+    if not isinstance(formulas, FirstOrder) or (memory and not _has_lines(memory, formulas.values(values))):
         return "expansion"
     return "straight"
+
+
+def _has_lines(memory: Memory, values: Sequence[float]) -> bool:
+    """With a negative decay the past may weigh nothing, and a line through it has no slope."""
+    alone = memory.is_one_line or all(decay >= 0 for decay in memory.decays(*values))
+    return memory.on_line is not None and alone
 
 
 def check_history(group: Group, formulas: FirstOrder) -> None:
@@ -36,7 +44,7 @@ def check_history(group: Group, formulas: FirstOrder) -> None:
         return
     if memory.is_one_line:
         return
-    if memory.on_line is None or any(decay < 0 for decay in memory.decays(*formulas.values(group))):
+    if not _has_lines(memory, formulas.values(group)):
         words = "has no straight-line history: a memory with a negative decay may weigh the past by 0"
         raise ValueError(f'{formulas.title} {words}; use history="expansion"')
 

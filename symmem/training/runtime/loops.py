@@ -140,6 +140,8 @@ def asks_for_state(closure: Closure | None, watched: Watched | None, groups: Seq
 
 def closure_of(closure: Closure | None, watched: Watched | None) -> Closure:
     """The closure of a step: the one that is given, else the pass of the watched model."""
+    if closure is not None and not callable(closure):
+        raise TypeError(f"step takes a closure that returns the loss, and not a {type(closure).__name__}")
     if closure is not None:
         return closure
     if watched is None:

@@ -91,13 +91,13 @@ class Memoryless(GroupOptimizer[Formulas]):
             return higher_step(formulas, self.param_groups, closure, resources)
         assert isinstance(formulas, FirstOrder)
         parts = [Part(formulas, group, place) for place, group in enumerate(self.param_groups)]
-        first = formulas.memory is not None and all(group["n"] == 0 for group in self.param_groups)
+        first = formulas.memory is not None and not self._tried
         fused = self.fused()
         if fused is not None and can_step(fused, formulas, parts):
             loss = fused_step(fused, parts, closure, resources, first=first)
-            note_steps(parts)
-            return loss
-        loss = evaluate(parts, parts, closure, resources, first=first)
-        update_parameters(parts)
+        else:
+            loss = evaluate(parts, parts, closure, resources, first=first)
+            update_parameters(parts)
+        self._tried = self._tried or first
         note_steps(parts)
         return loss

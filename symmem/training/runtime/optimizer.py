@@ -21,6 +21,7 @@ from .sharding import is_sharded
 from .step import Resources
 from .together import processes_of
 from .vectors import Closure
+from .zero_gradient import has_no_value_at_zero
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
     """The parameters of the groups at the last step."""
     _told = False
     """Whether it was told that they changed."""
+    _tried = False
+    """Whether a product with the Hessian was made by this object: its first step with a correction tries one."""
     _kept: tuple[str, ...] = ("hvp", "functions", "max_norm", "process_group", "module", "kernels")
     keeps_state = False
     """Whether the optimizer has a memory of its own."""
@@ -108,6 +111,9 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         except (TypeError, ValueError):
             self.param_groups.pop()
             raise
+        if len(self.param_groups) == 1 and has_no_value_at_zero(self.formulas, param_group):
+            words = "the update has no finite value where the gradient has always been 0, and the parameter becomes nan"
+            warnings.warn(f"{self.formulas.title}: {words}; an eps in its declaration helps", stacklevel=4)
 
     def check_changes(self) -> None:
         """Raises where somebody wrote a value into a group that it must not have; what did not change costs nothing."""
@@ -189,6 +195,8 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         ``loss`` makes the loss of the model's output: ``lambda output: output.loss``.  What a loop does to ``.grad``,
         such as to clip it or to add up several passes, is not seen: a warning says so, once.
         """
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"watch: {type(model).__name__} is no torch.nn.Module")
         if not callable(loss):
             raise TypeError(f"loss = {loss!r} is not a function of the model's output")
         if self._watched is not None:

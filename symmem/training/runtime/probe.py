@@ -87,6 +87,8 @@ def probe(
     once for an optimizer.
     """
     check_hvp(hvp)
+    if not isinstance(iterations, int) or iterations < 0:
+        raise ValueError(f"iterations = {iterations!r}: it counts products, from 0 on")
     for group in optimizer.param_groups:
         check_torch_options(group, formulas)
     _check_model(model, optimizer)

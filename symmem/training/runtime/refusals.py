@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from torch import Tensor, finfo
+from torch.overrides import TorchFunctionMode
+
+from .vectors import Closure
 
 REENTRANT = "reentrant checkpoints work with backward() alone; use_reentrant=False"
 _WAYS_OUT = (
     'Ways out: hvp="central-difference" at order 1, which needs first derivatives alone; '
     "attention inside torch.nn.attention.sdpa_kernel(SDPBackend.MATH); the model as "
     "it was before torch.compile."
+)
+_HOOK = (
+    "which acts again where the gradient is differentiated, so that the Hessian-vector product is not the derivative "
+    'of what it makes; use hvp="central-difference", or remove the hook'
 )
 _NOT_TWICE = (
     "double backward",
@@ -76,9 +84,36 @@ def not_twice(reason: str) -> RuntimeError:
 
 
 def check_twice(gradients: Iterable[Tensor]) -> None:
-    """Autograd itself would leave out the part of a function that is marked so, without a word."""
-    if "torch::autograd::Error" in operations(gradients):
+    """Autograd itself leaves out the part of a function that is marked so, and runs a hook twice, without a word."""
+    found = operations(gradients)
+    if "torch::autograd::Error" in found:
         raise not_twice("a function in the model is marked once_differentiable")
+    if "BackwardHookFunctionBackward" in found:
+        raise RuntimeError(f"a module has a full backward hook, {_HOOK}")
+
+
+def without_hooks(closure: Closure) -> Closure:
+    """The closure, which may not put hooks on tensors inside: they would act on the product, and be no part of it."""
+
+    def checked() -> Tensor:
+        with _NoHooks():
+            return closure()
+
+    return checked
+
+
+class _NoHooks(TorchFunctionMode):
+    """Refuses hooks on tensors; those that FSDP2 puts on outputs change no gradient."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if func is Tensor.register_hook:
+            hook = [*args[1:], *(kwargs or {}).values()][0]
+            owner = getattr(getattr(hook, "func", hook), "__module__", None) or ""
+            if not owner.startswith("torch.distributed."):
+                raise RuntimeError(f"the closure puts a hook on a tensor, {_HOOK}")
+        return func(*args, **(kwargs or {}))
 
 
 def operations(tensors: Iterable[Tensor]) -> set[str]:

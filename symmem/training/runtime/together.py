@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch.distributed import ProcessGroup
 from torch.nn.parallel import DistributedDataParallel
 
 from .processes import OneProcess
@@ -15,8 +16,12 @@ from .shards import PassingShards, Shards
 
 def processes_of(process_group: Any, module: Any, hvp: Hvp) -> OneProcess:
     """This process, those of a process group, or those of a model after DistributedDataParallel or fully_shard."""
+    if module is None and process_group is None:
+        return OneProcess()
     if module is None:
-        return OneProcess() if process_group is None else Replicas([process_group])
+        if not isinstance(process_group, ProcessGroup):
+            raise TypeError(f"process_group = {process_group!r} is no process group of torch.distributed")
+        return Replicas([process_group])
     if process_group is not None:
         raise ValueError("module has its own processes; leave process_group out")
     if isinstance(module, DistributedDataParallel):

@@ -150,7 +150,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         parts = running_parts(self.formulas, self.param_groups, self.state)
         groups, fused = self.param_groups, self.fused()
         corrects = self.formulas.memory is not None and any(group["strength"] != 0 for group in groups)
-        first = corrects and all(group["n"] == 0 for group in groups)
+        first = corrects and not self._tried
         factors = [factor_of(part) for part in parts]
         if fused is not None and can_run(fused, parts, factors):
             loss, products = evaluated(
@@ -160,6 +160,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
                 run_fused(fused, part, factor, products, self.state)
         else:
             loss = self._advance(parts, closure, first=first)
+        self._tried = self._tried or first
         aimed = [part.aimed(part.group["target"]) for part in parts if part.group["target"]]
         note_rates(parts, [*parts, *aimed])
         for group in groups:

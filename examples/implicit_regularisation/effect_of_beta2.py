@@ -60,6 +60,11 @@ def predicted(experiment: Experiment, beta2: float) -> float:
     return float(sympy.expand(potential).coeff(symmem.lr).as_independent(symmem.grad)[0])
 
 
+def predicted_sign(experiment: Experiment, beta2: float) -> str:
+    """Of the change of the gradient from the smallest beta2: less of a penalty lets it be larger."""
+    return "+" if predicted(experiment, beta2) < predicted(experiment, BETA2[0]) else "-"
+
+
 def run(experiment: Experiment, seeds: Sequence[int], train: Data) -> list[Watch]:
     """One watch for each beta2, whose networks are those of the seeds."""
     stacks = [networks(seeds) for _ in BETA2]
@@ -143,7 +148,6 @@ def table(experiment: Experiment, found: list[Measured]) -> str:
         if each.beta2 == BETA2[0]:
             base = each
             continue
-        change = predicted(experiment, each.beta2) - predicted(experiment, BETA2[0])
         pairs = [
             paired(now, then)
             for now, then in (
@@ -153,8 +157,7 @@ def table(experiment: Experiment, found: list[Measured]) -> str:
             )
         ]
         cells = " | ".join(f"{mean:+.4f} ± {error:.4f}" for mean, error in pairs)
-        # Less of a penalty lets the gradient be larger.
-        sign = "+" if change < 0 else "-"
+        sign = predicted_sign(experiment, each.beta2)
         lines.append(
             f"| {each.level:g} | {each.beta2:g} | {experiment.lr / (1 - each.beta2):.2g} | {sign} | {cells} |"
         )
@@ -183,8 +186,10 @@ def main() -> None:
     Path("results.md").write_text(
         f"# {chosen.seeds} seeds, against beta2 = 0.9\n\n" + "\n".join(tables), encoding="utf-8"
     )
-    draw(results, ONE_NORM, Path("beta2.png"))
-    draw(results, ACCURACY, Path("accuracy.png"))
+    signs = {each.title: {predicted_sign(each, beta2) for beta2 in BETA2[1:]} for each in EXPERIMENTS}
+    predictions = {title: f"predicted sign: {' or '.join(sorted(found))}" for title, found in signs.items()}
+    draw(results, ONE_NORM, Path("beta2.png"), predictions)
+    draw(results, ACCURACY, Path("accuracy.png"), {})
 
 
 if __name__ == "__main__":

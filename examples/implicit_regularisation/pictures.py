@@ -20,19 +20,26 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
 
 @dataclass(frozen=True)
 class Quantity:
-    """What the vertical axis shows: a field of the points, its label, its unit."""
+    """What the vertical axis shows: a field of the points, its label, its unit; beyond ``linear`` it is logarithmic."""
 
     field: str
     label: str
     unit: float = 1.0
+    linear: float | None = None
 
 
-ONE_NORM = Quantity("one_norm", r"$\log \|\nabla L\|_1$, change from 0.9")
+ONE_NORM = Quantity("one_norm", r"$\log \|\nabla L\|_1$, change from 0.9", linear=0.05)
+TICKS = (-0.5, -0.2, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.2, 0.5)
 ACCURACY = Quantity("accuracy", r"held-out accuracy, change (%)", 100.0)
 
 
-def draw(results: Mapping[str, Sequence[Measured]], quantity: Quantity, path: Path) -> None:
-    """Changes from the smallest beta2: one panel for each experiment, one line for each level of the loss."""
+def draw(
+    results: Mapping[str, Sequence[Measured]], quantity: Quantity, path: Path, predictions: Mapping[str, str]
+) -> None:
+    """Changes from the smallest beta2: one panel for each experiment, one line for each level of the loss.
+
+    ``predictions`` stand below the titles.
+    """
     figure, panels = plt.subplots(1, len(results), figsize=(3.3 * len(results), 3.2), squeeze=False)
     for panel, (title, points) in zip(panels[0], results.items(), strict=True):
         betas = sorted({point.beta2 for point in points})
@@ -43,7 +50,13 @@ def draw(results: Mapping[str, Sequence[Measured]], quantity: Quantity, path: Pa
         panel.axhline(0, color="0.6", linewidth=0.8)
         panel.set_xticks(range(len(betas)), [f"{beta:g}" for beta in betas])
         panel.set_xlabel(r"$\beta_2$")
-        panel.set_title(title, fontsize=10)
+        said = f"\n{predictions[title]}" if title in predictions else ""
+        panel.set_title(f"{title}{said}", fontsize=9)
+        if quantity.linear is not None:
+            panel.set_yscale("symlog", linthresh=quantity.linear, linscale=1.5)
+            panel.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            panel.minorticks_off()
+            panel.tick_params(axis="y", labelsize=8)
     panels[0][0].set_ylabel(quantity.label, fontsize=9)
     panels[0][0].legend(title="training loss", fontsize=8, title_fontsize=8, frameon=False)
     figure.tight_layout()

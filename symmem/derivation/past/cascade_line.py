@@ -50,7 +50,7 @@ def changing_steps(method: Method) -> Missing | None:
         "so that the past is no line; after many steps it is one"
     )
     advice = (Sentence.of("take the limit, or the expansion, F + M"),)
-    return Missing(Sentence.of(Whose(method.name), f"at finite n {words}"), advice)
+    return Missing(Sentence.of(Whose(method.name), words), advice)
 
 
 @lru_cache(maxsize=64)

@@ -91,6 +91,17 @@ class Start:
         return " + ".join(["theta_0", *(f"{h}d_{j}" for j, h in enumerate(powers, start=1))])
 
 
+@record(frozen=True)
+class Steps:
+    """The steps ``n <= letter/h``, or ``n >= letter log(1/h)`` where they are late ones; the letter is a constant."""
+
+    letter: str
+    late: bool = False
+
+    def __str__(self) -> str:
+        return f"n >= {self.letter} log(1/h)" if self.late else f"n <= {self.letter}/h"
+
+
 class Whose(str):
     """The words "name: " in front of a reason: an error says whose it is; a document about one optimizer does not."""
 
@@ -99,7 +110,7 @@ class Whose(str):
         return super().__new__(cls, f"{name}: ")
 
 
-Part: TypeAlias = str | Expr | Bound | Regime | Interval | Named | Start
+Part: TypeAlias = str | Expr | Bound | Regime | Interval | Named | Start | Steps
 """Of a sentence: words, or mathematics."""
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
-from sympy import Add, Expr, Poly, Pow, S, StrictLessThan, Symbol, default_sort_key, exp, oo
+from sympy import Add, Expr, Integer, Poly, Pow, S, StrictLessThan, Symbol, default_sort_key, exp, oo
 
-from symmem.algebra.atoms import PAST, STEP, THETA, is_constant
+from symmem.algebra.atoms import AGO, PAST, STEP, THETA, is_constant
 from symmem.algebra.intervals import DECAYS, REALS, Interval
+from symmem.algebra.late_form import late_form
 from symmem.algebra.ranges import bounds
 from symmem.algebra.results import Assumption, Missing, Part, Sentence
 from symmem.algebra.signs import is_nonzero
@@ -29,7 +31,7 @@ def assumptions(method: Method, order: int, formulas: tuple[Expr, ...]) -> tuple
         *_smoothed(method),
         *_decays(method),
         *_fading_factors(method),
-        *_distinct_decays(method, formulas),
+        *distinct_decays(method, formulas),
         *_real_numbers(method),
         Assumption(Sentence.of(loss)),
         *_bounded_iterates(method),
@@ -85,11 +87,12 @@ def _ranges_of_decays(method: Method) -> dict[Expr, Interval]:
     return {decay: method.ranges.get(decay, DECAYS) for decay in decays if decay.free_symbols}
 
 
-def _distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Assumption]:
+def distinct_decays(method: Method, formulas: tuple[Expr, ...]) -> Iterator[Assumption]:
     """A closed form may have ``1/(beta1 - beta2)``: its value where that is zero is a limit.
 
     So it may have ``1/beta``, where a cascade reads a delay, or ``beta^(n-1)``, and a loss ``1/(2 - 2 p)``, where p = 1
-    has a logarithm.  ``1/(1 - beta1 beta2)`` is no such pole: the ranges of the decays keep it away from zero.
+    has a logarithm; so may the weight of step s in a memory of a memory, ``beta^(1-s)``.  ``1/(1 - beta1 beta2)`` is no
+    such pole: the ranges of the decays keep it away from zero.
     """
     ranges = {**method.ranges, **_ranges_of_decays(method)}
     poles: dict[Expr, dict[Expr, Expr]] = {}
@@ -117,7 +120,7 @@ def _poles(formula: Expr, late: dict[Expr, Expr]) -> Iterator[tuple[Expr, dict[E
 
     ``where(n < 1, 1, 1/(1 - beta^n))`` has no pole, although ``1 - beta^n`` is 0 at n = 0.
     """
-    if isinstance(formula, Pow) and is_constant(formula.base) and _is_below_at_first(formula.exp):
+    if isinstance(formula, Pow) and is_constant(formula.base) and _is_below_zero(formula.exp):
         yield formula.base, late
     if isinstance(formula, where) and isinstance(formula.args[0], StrictLessThan):
         condition, value, otherwise = formula.args
@@ -150,10 +153,27 @@ def _misses_steps(pole: Expr, method: Method) -> bool:
     return rational and not any(root.is_Integer and root >= 0 for root in found.ground_roots())
 
 
-def _is_below_at_first(exponent: Expr) -> bool:
-    """Whether an exponent is a number below 0, or one that grows with n and is below 0 at n = 0."""
-    first = exponent.xreplace({STEP: S.Zero})
-    return bool(first.is_Rational and first < 0 and (exponent - first).coeff(STEP) >= 0)
+def _is_below_zero(exponent: Expr) -> bool:
+    """Whether an exponent is below 0: as a number, or at a step n, s < n, or 1 <= k <= n steps ago."""
+    if not exponent.free_symbols <= {STEP, PAST, AGO}:
+        return False
+    first = S.Zero if exponent.free_symbols <= {STEP} else S.One
+    return any(_comes_below_zero(each, first) for each in _at_ends(exponent))
+
+
+def _at_ends(exponent: Expr) -> Iterator[Expr]:
+    """At the first and the last values of s and k: in between a linear exponent is in between."""
+    for past, ago in product((S.Zero, STEP - 1), (S.One, STEP)):
+        yield exponent.xreplace({PAST: past, AGO: ago})
+
+
+def _comes_below_zero(exponent: Expr, first: Expr) -> bool:
+    """Whether an exponent is below 0 at a step from ``first`` on: a delay leaves a linear one from some step on."""
+    late = late_form(exponent, STEP)
+    settled, begin = (exponent, 0) if late is None else late
+    steps = range(int(first), max(int(first), begin) + 1)
+    values = [exponent.xreplace({STEP: Integer(step)}) for step in steps]
+    return settled.expand().coeff(STEP).is_negative or any(bool(value.is_negative) for value in values)
 
 
 def _bounded_iterates(method: Method) -> Iterator[Assumption]:

@@ -16,8 +16,19 @@ from collections.abc import Sequence
 
 from sympy import Expr
 
-from symmem.algebra.atoms import LR
-from symmem.algebra.results import Bound, Conclusion, Missing, Named, Part, Sentence, Start, Unknown, Whose
+from symmem.algebra.atoms import LR, STEP
+from symmem.algebra.results import (
+    Bound,
+    Conclusion,
+    Missing,
+    Named,
+    Part,
+    Sentence,
+    Start,
+    Steps,
+    Unknown,
+    Whose,
+)
 from symmem.derivation.conditions.growth import growing, not_bounded
 from symmem.derivation.conditions.singular import singular_limit
 from symmem.derivation.conditions.smoothness import smoothness
@@ -27,7 +38,7 @@ from symmem.method.method import Method
 
 MOST_SHIFTS = 2
 """Shifts, and iterations at symbolic n, are known to this power of h."""
-TIMES, CONSTANTS = ("T", "t_max", "time"), ("C", "K", "const")
+TIMES, CONSTANTS = ("T", "tau", "time"), ("C", "K", "const")
 """Letters for the time n h and for a constant: the first that no parameter of the method has."""
 
 
@@ -39,12 +50,14 @@ def conclusions(
     is_bounded = next(growing(method), None) is None
     if not isinstance(finite, Missing) and not _is_singular(method, order) and is_bounded:
         words = (
-            "the iteration of step n from the same ",
+            "the iteration of step ",
+            STEP,
+            " from the same ",
             Named("theta", 0),
             " is ",
             Bound(LR ** (order + 1)),
         )
-        found.append((*words, f" close for n <= {_free(TIMES, method)}/h"))
+        found.append((*words, " close for ", Steps(_free(TIMES, method))))
     if unshifted is None:
         found.append(_limit_form(method, order))
     condition = ("where no warning applies, ",) if smoothness(method, order).warnings else ()
@@ -58,8 +71,8 @@ def _limit_form(method: Method, order: int) -> tuple[Part, ...]:
     shifts = min(order, MOST_SHIFTS)
     if is_steady_step(method) and shifts == 1:
         return same
-    faded = f" close once the start has faded (n >= {_free(CONSTANTS, method)} log(1/h))"
-    return (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), faded)
+    close = (*same, "; from ", Start(shifts), " it is ", Bound(LR ** (shifts + 1)), " close")
+    return (*close, " once the start has faded (", Steps(_free(CONSTANTS, method), late=True), ")")
 
 
 def _free(letters: Sequence[str], method: Method) -> str:

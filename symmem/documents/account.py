@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from symmem.algebra.atoms import LR, STEP
 from symmem.algebra.results import Advice, Assumption, Conclusion, Missing, Sentence, Unknown
 from symmem.declaration.optimizer import Optimizer
+from symmem.derivation.assumptions import distinct_decays
 from symmem.derivation.conditions.every_history import every_history
 from symmem.derivation.derivation import Derivation, MemorylessIteration
 from symmem.derivation.loss.gradient_map_loss import GradientMapLoss
@@ -23,7 +24,7 @@ from symmem.derivation.noise.noise_steps import NoisePaths, NoiseSteps, noise_pa
 from symmem.derivation.noise.stochastic import StochasticEquation, stochastic_equation
 from symmem.derivation.orders.second_order import second_coefficient
 from symmem.derivation.past.correction import finite_correction
-from symmem.derivation.past.steps import steps
+from symmem.derivation.past.steps import steps, written
 from symmem.derivation.past.straight import bound_sentence, is_expansion, keeps_bounds
 from symmem.derivation.quadratic import Quadratic
 from symmem.derivation.scheduled import stopped
@@ -262,4 +263,6 @@ def _lemma(derivation: Derivation) -> Lemma:
     _demanded(update if first_alone or derivation.order > FINITE_ORDER else derivation.M)
     coefficients = () if first_alone else (first / LR, second_coefficient(method))
     histories = every_history(method, derivation.order)
-    return Lemma(update, first, coefficients, steps(method), histories)
+    held = steps(method)
+    divides = tuple(distinct_decays(method, tuple(written(held))))
+    return Lemma(update, first, coefficients, held, histories, divides)

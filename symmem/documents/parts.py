@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from sympy import Expr
 
-from symmem.algebra.results import Missing, Sentence
+from symmem.algebra.results import Assumption, Missing, Sentence
 from symmem.derivation.conditions.every_history import EveryHistory
 from symmem.derivation.loss.verdicts import ModifiedLoss, Obstruction
 from symmem.derivation.past.steps import Steps
@@ -122,3 +122,5 @@ class Lemma:
     coefficients: tuple[Expr, ...]
     steps: Steps
     histories: EveryHistory
+    assumptions: tuple[Assumption, ...] = ()
+    """What its steps divide by, and may be 0."""

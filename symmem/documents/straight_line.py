@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from sympy import Expr, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
-from symmem.algebra.atoms import LR, is_contraction
+from symmem.algebra.atoms import AGO, LR, is_contraction
 from symmem.algebra.reals import substituted
 from symmem.algebra.results import Bound, Missing
 from symmem.algebra.symbols import CHANGE
@@ -53,11 +53,21 @@ def rows(update: Expr, optimizer: Optimizer) -> Rows:
 
     The letter is that of a vector: ``total(grad*d)`` is no multiple of d.
     """
+    update = _with_lag(update)
     products = [atom for atom in update.atoms(AppliedUndef) if is_contraction(atom)]
     if len(products) != 1 or LETTER in optimizer.defaults:
         return ((LINE, update),)
     written = substituted(update, {products[0]: CHANGE / LR})
     return ((Atom(LETTER), LR * products[0]), (LINE, written))
+
+
+def _with_lag(update: Expr) -> Expr:
+    """A sum over the lag by its letter k, as in the lead; sums inside each other keep their indices apart."""
+    sums = [each for each in update.atoms(Sum) if len(each.limits) == 1]
+    indices = {each.limits[0][0] for each in sums}
+    if AGO in update.atoms(Symbol) or any(each.function.has(Sum) for each in sums):
+        return update
+    return update.xreplace(dict.fromkeys(indices, AGO))
 
 
 def notes(account: Account, *, tells_missing: bool = True) -> tuple[Prose, ...]:

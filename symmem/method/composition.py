@@ -200,8 +200,8 @@ class Composition(Kernel):
 
     def limit_spans(self, j: Expr) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
         """Delays see the whole gain of the rest for their own steps, then its tail: in the limit kernels commute."""
-        delays = [each for each in self._factors if isinstance(each, Delay)]
-        others = [each for each in self._factors if not isinstance(each, Delay)]
+        delays = [each for each in self.factors if isinstance(each, Delay)]
+        others = [each for each in self.factors if not isinstance(each, Delay)]
         if not delays:
             return super().limit_spans(j)
         steps, scale = sum(delay.steps for delay in delays), Mul(*(delay.limit_scale for delay in delays))
@@ -213,10 +213,10 @@ class Composition(Kernel):
         return (scale * rest.factorial_moment(0), S.One, Integer(steps)), *shifted
 
     @property
-    def _factors(self) -> tuple[Kernel, ...]:
+    def factors(self) -> tuple[Kernel, ...]:
         """All kernels, from the outermost to the innermost."""
         parts = (
-            each._factors if isinstance(each, Composition) else (each,) for each in (self.outer, self.inner)
+            each.factors if isinstance(each, Composition) else (each,) for each in (self.outer, self.inner)
         )
         return tuple(factor for part in parts for factor in part)
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from sympy import Add, Dummy, Expr, Integer, Max, Min, Sum, Symbol, nan, oo, zoo
+from sympy import Add, Dummy, Expr, Integer, Max, Min, Pow, Sum, Symbol, nan, oo, zoo
 
-from symmem.algebra.atoms import PAST, STEP, is_scalar
+from symmem.algebra.atoms import AGO, PAST, STEP, is_scalar
 from symmem.algebra.every import every
 from symmem.algebra.exponential import exponential_field
 from symmem.algebra.factored import write
@@ -123,4 +123,22 @@ def _closed_in_field(summand: Expr, r: Symbol, first: Expr, last: Expr) -> Expr 
             return None
         part = sum(ends, below)
         total = total + part if sign > 0 else total - part
-    return write(field, total)
+    return _by_age(write(field, total))
+
+
+def _by_age(closed: Expr) -> Expr:
+    """A sum from s + 1 to n in powers of n - s: ``x^n y^s / (x^s y^s)`` is ``x^(n-s)``, and has a value at x = 0."""
+    symbols = closed.free_symbols
+    if not {STEP, PAST} <= symbols or AGO in symbols or not _divides_by_past(closed):
+        return closed
+    aged = closed.xreplace({STEP: AGO + PAST})
+    field = exponential_field([aged], (AGO, PAST))
+    element = field.read(aged)
+    found = closed if element is None else write(field, element).xreplace({AGO: STEP - PAST})
+    return closed if _divides_by_past(found) else found
+
+
+def _divides_by_past(formula: Expr) -> bool:
+    """Whether it has a power such as ``x^(1-s)``."""
+    exponents = (power.exp for power in formula.atoms(Pow) if PAST in power.exp.free_symbols)
+    return any(each.coeff(PAST).is_negative and STEP not in each.free_symbols for each in exponents)

@@ -270,14 +270,6 @@ class LatexPrinter(TensorPrinter):
             return self.enclosed(self.doc(base))
         return self._once_raised(base) if isinstance(base, Atom) else self.line(base)
 
-    def _once_raised(self, atom: Atom) -> Piece:
-        """A symbol below an exponent: one that carries a superscript of its own, as a declared one may, is enclosed.
-
-        TeX takes no second superscript, and braces do not always help.
-        """
-        shown = self.line(atom)
-        return in_parentheses(shown) if shown.extent.raised else shown
-
     def _exponent(self, formula: Formula) -> Piece:
         """In small type a fraction is written with a slash."""
         small = replace(self, depth=self.depth + SCRIPT_DEPTH)

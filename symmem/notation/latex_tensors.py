@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from symmem.notation.extent import SCRIPT_DEPTH
 from symmem.notation.formula import Absolute, Atom, Call, Formula, Norm, Sum
+from symmem.notation.latex_brackets import in_parentheses
 from symmem.notation.layout import Cat, Choice, Doc, Fill, Item
 from symmem.notation.piece import (
     NOTHING,
@@ -44,8 +45,8 @@ class TensorPrinter(StatementPrinter):
             case Call("matmul", arguments):
                 return self._product(arguments)
             case Call("transpose", (body,)):
-                closed = self.doc(body) if isinstance(body, Atom) and body.name != "grad" else None
-                return attached(self.enclosed(self.doc(body)) if closed is None else closed, _TOP)
+                is_symbol = isinstance(body, Atom) and body.name != "grad"
+                return attached(self._once_raised(body) if is_symbol else self.enclosed(self.doc(body)), _TOP)
             case Call("dot", (left, right)):
                 comma = symbol(",", 0.445)
                 pair = Fill(
@@ -56,6 +57,14 @@ class TensorPrinter(StatementPrinter):
                 )
                 return self.enclosed(pair, r"\langle ", r" \rangle")
         return None
+
+    def _once_raised(self, atom: Formula) -> Piece:
+        """A symbol below an exponent or a transpose: one that carries a superscript of its own is enclosed.
+
+        TeX takes no second superscript, and braces do not always help.
+        """
+        shown = self.line(atom)
+        return in_parentheses(shown) if shown.extent.raised else shown
 
     def _broken(self, short: Piece, body: Formula, left: str, right: str, script: Piece = NOTHING) -> Doc:
         """In one piece where that fits; else a line may end between the bars."""

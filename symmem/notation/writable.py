@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from sympy import Expr, oo
+from sympy import Expr, Symbol, log, oo
 
+from symmem.algebra.atoms import LR
 from symmem.algebra.intervals import Interval as Range
-from symmem.algebra.results import Bound, Named, Regime, Start
+from symmem.algebra.results import Bound, Named, Regime, Start, Steps
 from symmem.notation.decimals import number_formula
-from symmem.notation.formula import Atom, Formula, Number, negated
+from symmem.notation.formula import Atom, Comparison, Formula, Number, negated
 from symmem.notation.statement import (
     ZERO,
     BigO,
@@ -17,6 +18,7 @@ from symmem.notation.statement import (
     Interval,
     Iterate,
     Letter,
+    N,
     Tends,
     added,
     series,
@@ -24,7 +26,7 @@ from symmem.notation.statement import (
 from symmem.notation.structure import read
 from symmem.notation.symbols import Functions, Names
 
-Writable: TypeAlias = Expr | Bound | Regime | Range | Named | Start | Formula
+Writable: TypeAlias = Expr | Bound | Regime | Range | Named | Start | Steps | Formula
 """What the notation room spells: an expression, what stands in a sentence, or a formula as it is."""
 
 
@@ -44,6 +46,10 @@ def formula_of(written: Writable, names: Names, functions: Functions) -> Formula
         case Start(shifts):
             origin = Iterate(ZERO)
             return added(origin, series("d", range(1, shifts + 1))) if shifts else origin
+        case Steps(letter, late):
+            constant = Symbol(letter)
+            bound = read(constant * log(1 / LR) if late else constant / LR, names, functions)
+            return Comparison(N, ">=" if late else "<=", bound)
     return read(written, names, functions)
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import reduce
+
 import pytest
+from literal_memory import composed as composed_memory
+from literal_memory import delay as delayed
+from literal_memory import geometric, weights
 from sympy import Integer, Rational, Symbol
 
 import symmem
@@ -10,6 +16,9 @@ from symmem.algebra.atoms import AGO, STEP
 from symmem.derivation.past.steps import steps
 from symmem.documents.paper.composed import composed, put_in, values
 from symmem.documents.paper.displays import Writer
+from symmem.method.composition import Composition
+from symmem.method.delay import Delay
+from symmem.method.geometric import Geometric
 
 
 def by_hand(decay: Rational, delay: int, n: int, k: int) -> Rational:
@@ -38,6 +47,32 @@ def test_the_weights_are_those_of_the_memory(made: symmem.Optimizer | str, count
                 told = last if k == n else before if k >= delay else Integer(0)
                 at = {symbol: decay, STEP: Integer(n), AGO: Integer(k)}
                 assert told.subs(at) == by_hand(decay, delay, n, k)
+
+
+CHAINS = {
+    "two averages over a delay": ("p", "q", 1),
+    "a delay between": ("p", 1, "q"),
+    "two delays": ("p", 1, "q", 1),
+    "over three steps": ("p", "q", 3),
+    "a delay of an average": (4, "q"),
+}
+AT = {"p": Fraction(2, 3), "q": Fraction(1, 4)}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_weights_of_a_chain_of_memories(name: str) -> None:
+    """Against each memory run on the values of the one inside."""
+    kernels = [Delay(each) if isinstance(each, int) else Geometric(Symbol(each)) for each in CHAINS[name]]
+    memories = [delayed(each) if isinstance(each, int) else geometric(AT[each]) for each in CHAINS[name]]
+    found = values(reduce(Composition, kernels))
+    assert found is not None
+    steps_ago, before, last = found
+    at = {Symbol(key): Rational(value.numerator, value.denominator) for key, value in AT.items()}
+    for n in (1, 2, 3, 4, 9):
+        truth = weights(reduce(composed_memory, memories), n)
+        for k in range(1, n + 1):
+            told = last if k == n else before if k >= steps_ago else Integer(0)
+            assert told.subs({**at, STEP: Integer(n), AGO: Integer(k)}) == truth[k], (n, k)
 
 
 def test_no_maximum_is_left_in_the_proof_and_an_author_keeps_the_letter() -> None:

@@ -30,3 +30,9 @@ def test_no_line_is_overfull(names: tuple[str, ...], order: int, page: str) -> N
         alone = {name: complaints(document((name,), order, page)) for name in names}
         assert {name: lines for name, lines in alone.items() if lines} == {}
         pytest.fail(f"one by one they fit, together: {found[:3]}")
+
+
+def test_a_transpose_of_a_variable_at_its_step_has_one_superscript() -> None:
+    """NorMuon's fourth variable reads the transpose of its third: TeX takes no second superscript."""
+    needs_class("article")
+    assert complaints(document(("normuon",), 1, "article")) == []

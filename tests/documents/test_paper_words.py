@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 from printed import told
+from sympy import Integer, Sum, nan, zoo
 from truth import load
 
 import symmem
+from symmem.algebra.atoms import AGO, PAST, STEP
 from symmem.algebra.results import Missing
+from symmem.algebra.symbols import CHANGE
+from symmem.declaration.optimizer import Momentum
+from symmem.derivation.past.steps import written
 from symmem.documents.columns import Style
+from symmem.documents.paper.example import read_at
 from symmem.documents.paper.section import paper_section
+from symmem.documents.straight_line import straight_section
 from symmem.documents.terminal import terminal_text
+from symmem.notation.formula import Atom, Formula, Number
+from symmem.notation.statement import ONE, N, added, difference
 from symmem.output.rendering import templates_folder
 
 
@@ -33,6 +42,50 @@ def test_an_assumption_on_decays_stands_where_a_formula_divides_by_their_differe
     section = paper_section(told(two))
     assert poles
     assert ("is not 0" in section) == bool(re.search(r"frac\{.*\}\{.*[pq] - [pq].*\}", section))
+
+
+@pytest.mark.parametrize("name", ["novograd", "adopt", "grokfast-adamw", "adashift", "adan"])
+def test_what_a_proof_divides_by_is_assumed_not_to_be_0(name: str) -> None:
+    """Every decay that is not assumed to be another than 0 may be 0: all that the steps write has a value there."""
+    account = told(load(name))
+    assert account.lemma is not None
+    assumed = {each.pole for each in (*account.assumptions, *account.lemma.assumptions)}
+    method = symmem.derive(load(name)).method
+    decays = {decay for channel in method.channels for decay in channel.kernel.decays if decay.is_Symbol}
+    assert decays
+    for decay in decays - assumed:
+        values = {**method.defaults, decay: Integer(0), STEP: Integer(5), PAST: Integer(2), AGO: Integer(3)}
+        for formula in written(account.lemma.steps):
+            assert not formula.subs(values).has(nan, zoo), (decay, formula)
+
+
+@pytest.mark.parametrize("name", ["laprop", "adopt"])
+def test_a_straight_line_is_summed_over_the_lag_of_which_its_lead_speaks(name: str) -> None:
+    """By k; nothing else is changed in it."""
+    derivation = symmem.derive(load(name))
+    account = told(load(name))
+    assert account.straight is not None
+    section = straight_section(account)
+    assert section is not None
+    update, change = section.equations[-1].value, section.equations[0].value
+    (index,) = {each.limits[0][0] for each in derivation.limit_straight.atoms(Sum)}
+    assert {each.limits[0][0] for each in update.atoms(Sum)} == {AGO}
+    assert (update.xreplace({AGO: index, CHANGE: change}) - derivation.limit_straight).expand() == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "step"),
+    [
+        (Momentum("grad - m1", "q", "1"), added(difference(N, Atom("k")), ONE)),
+        (Momentum("grad - m1", "0", "1"), added(N, ONE)),
+        (Momentum("grad - m1", delay=1, b="1"), N),
+        (Momentum("grad - m1", delay=3, b="1"), difference(N, Number(2))),
+    ],
+    ids=["k steps ago", "now", "one step ago", "three steps ago"],
+)
+def test_a_variable_is_read_at_the_step_of_its_reader(variable: Momentum, step: Formula) -> None:
+    """``m^(n+1)`` has seen the iterate n: at ``theta^(n-k)`` it is ``m^(n-k+1)``"""
+    assert read_at(variable) == step
 
 
 def test_no_reason_names_its_optimizer_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from kernel_cases import CORRECTED, KERNELS, P, Q, fraction
+from kernel_cases import CORRECTED, KERNELS, C, P, Q, fraction
 from literal_memory import Memory, weights
 from sympy import Add, Expr, Integer, Rational, S, Sum, Symbol, oo, together
 
@@ -65,6 +65,18 @@ def test_values_by_their_lags_in_the_limit(pair: tuple[Kernel, Memory]) -> None:
     kernel, _ = pair
     found = cut(kernel.limit_applied(lambda k: EIGHTH**k))
     assert abs(fraction(found) - fraction(together(kernel.transform(EIGHTH)))) < Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize("inner", [Geometric(C), Composition(Geometric(C), Delay(1))], ids=str)
+def test_weights_of_a_memory_of_a_memory_have_a_value_without_the_outer_one(inner: Kernel) -> None:
+    """They are in powers of n - s: ``p^n / p^s`` has none at p = 0, where the outer memory is the present alone."""
+    kernel = Composition(Geometric(P), inner)
+    values = {P: S.Zero, C: Rational(3, 7)}
+    for n, s in ((1, 0), (4, 1), (5, 4)):
+        at = {**values, STEP: Integer(n), PAST: Integer(s)}
+        assert kernel.tail(STEP, PAST).subs(at) == inner.tail(STEP, PAST).subs(at)
+        at = {**values, STEP: Integer(n), AGO: Integer(n - s)}
+        assert kernel.weight(STEP, AGO).subs(at).doit() == inner.weight(STEP, AGO).subs(at).doit()
 
 
 def test_indices_of_a_composition_of_compositions_are_apart() -> None:

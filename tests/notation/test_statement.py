@@ -7,7 +7,7 @@ from sympy import Rational, Symbol, oo
 
 from symmem.algebra.atoms import GRAD, LR
 from symmem.algebra.intervals import Interval as Range
-from symmem.algebra.results import Bound, Named, Regime, Start
+from symmem.algebra.results import Bound, Named, Regime, Start, Steps
 from symmem.documents.paper.macros import PAPER
 from symmem.notation.decimals import number_formula
 from symmem.notation.formula import (
@@ -112,6 +112,11 @@ SPELLED: dict[str, tuple[Writable, str, str, str, str]] = {
     "radius": (
         Less(Absolute(times(H, Letter("a"))), Decimal("0.25")), "|h a| < 0.25", "|h a| < 0.25",
         r"\lvert h a \rvert < 0.25", r"\smmabs{\smmlr a} < 0.25",
+    ),
+    "steps": (Steps("T"), "n ≤ T/h", "n <= T/h", r"n \leq \frac{T}{h}", r"n \leq \frac{T}{\smmlr}"),
+    "late steps": (
+        Steps("C", late=True), "n ≥ C log(1/h)", "n >= C log(1/h)",
+        r"n \geq C \log\left( \frac{1}{h} \right)", r"n \geq C \log\left( \frac{1}{\smmlr} \right)",
     ),
     "words": (
         Listed((Letter("mu"), Word("series"))), "μ, series", "mu, series",

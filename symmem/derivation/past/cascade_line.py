@@ -26,7 +26,7 @@ from symmem.algebra.atoms import AGO, GRAD, LR, STEP, THETA, contraction, slot, 
 from symmem.algebra.heads import HEADS, labels_of, operands_of
 from symmem.algebra.passes import collect, distribute
 from symmem.algebra.reals import substituted
-from symmem.algebra.results import Missing, Sentence, Whose
+from symmem.algebra.results import Missing, Named, Sentence, Whose
 from symmem.derivation.gains import frozen_update, gains, is_steady_step, limit_gains, settled_rate
 from symmem.method.kernel import Kernel
 from symmem.method.method import Method
@@ -46,11 +46,11 @@ def changing_steps(method: Method) -> Missing | None:
     if is_steady_step(method):
         return None
     words = (
-        "a g reads momentum variables, and the update on a constant history changes from step to step, "
+        " reads momentum variables, and the update on a constant history changes from step to step, "
         "so that the past is no line; after many steps it is one"
     )
     advice = (Sentence.of("take the limit, or the expansion, F + M"),)
-    return Missing(Sentence.of(Whose(method.name), f"at finite n {words}"), advice)
+    return Missing(Sentence.of(Whose(method.name), "a ", Named("g", "l"), words), advice)
 
 
 @lru_cache(maxsize=64)

@@ -10,11 +10,11 @@ assembled        M^(n) / h = sum_l scale_l d_l Phi[Dg_l[S_l]]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sympy import Add, Expr, Mul, S, Symbol
 
-from symmem.algebra.atoms import AGO, STEP, momentum_symbol
+from symmem.algebra.atoms import AGO, PAST, STEP, momentum_symbol
 from symmem.algebra.directional import derivative
 from symmem.algebra.families import SLOT
 from symmem.algebra.grouping import group
@@ -82,6 +82,13 @@ def steps(method: Method) -> Steps:
         histories,
         Add(*(slope(history.symbol) for history, slope in slopes)),
     )
+
+
+def written(held: Steps) -> Iterator[Expr]:
+    """What a proof writes: the four formulas, with the weights of the sums in k and in s."""
+    yield from (*held.gains, held.sensitivity, held.assembled)
+    for each in held.histories:
+        yield from (each.value, each.shape.weight(STEP, AGO), each.shape.tail(STEP, PAST))
 
 
 def _slope(method: Method, members: Sequence[tuple[Channel, Path]]) -> Callable[[Expr], Expr]:

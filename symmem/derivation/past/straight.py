@@ -55,7 +55,7 @@ def without_sign(method: Method) -> Missing | None:
             words = (
                 " may have a negative decay, weigh the past by 0 on the whole, and so have no straight line"
             )
-            reason = Sentence.of(Whose(method.name), "at finite n ", channel.symbol, words)
+            reason = Sentence.of(Whose(method.name), channel.symbol, words)
             return Missing(reason, (Sentence.of('declare the decay with range = "[0, 1)"'), EXPANSION))
     return None
 

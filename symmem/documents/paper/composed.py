@@ -1,17 +1,21 @@
-"""The weights of a memory over a delay of d steps, by a letter: written out they are sums of maxima and minima.
+"""The weights of a memory over delays of d steps, by a letter: written out they are sums of maxima and minima.
 
-w(k) = c(n, k - d) for d <= k < n,      w(k) = 0 for k < min(d, n),      w(n) = sum_{r = 0..min(d, n)} c(n, n - r)
+w(k) = c(k - d) for d <= k < n,      w(k) = 0 for k < min(d, n),      w(n) = gain(n) - sum_{j < n - d} c(j)
 
-with the weights c of the outer memory: up to step d the delay looks at the first value.
+with the weights c of the memory without its delays: up to step d a delay looks at the first value, which has the rest.
 """
 
 from __future__ import annotations
 
-from sympy import Expr, Max, Min, Symbol
+from functools import reduce
+
+from sympy import Expr, Max, Min, Sum, Symbol
 
 from symmem.algebra.atoms import AGO, PAST, STEP
+from symmem.algebra.exponential import exponential_field
+from symmem.algebra.factored import write
 from symmem.derivation.past.steps import Steps
-from symmem.documents.paper.displays import Writer
+from symmem.documents.paper.displays import Row, Writer
 from symmem.method.composition import Composition
 from symmem.method.delay import Delay
 from symmem.method.geometric import Geometric
@@ -59,15 +63,35 @@ def composed(held: Steps, writer: Writer) -> tuple[Composed, ...]:
 
 def values(shape: Kernel) -> tuple[int, Expr, Expr] | None:
     """The delay d, ``w(k)`` for d <= k < n, and ``w(n)`` for n > 0; None for another memory."""
-    if not isinstance(shape, Composition) or not isinstance(shape.outer, Geometric):
+    if not isinstance(shape, Composition):
         return None
-    inner, outer = shape.inner, shape.outer
-    if not isinstance(inner, Delay) or inner != inner.shape or inner.starts_empty:
+    delays = [each for each in shape.factors if isinstance(each, Delay)]
+    others: list[Kernel] = [each for each in shape.factors if isinstance(each, Geometric)]
+    known = len(delays) + len(others) == len(shape.factors) and delays and others
+    if not known or any(each != each.shape or each.starts_empty for each in delays):
         return None
-    last = outer.tail(STEP, Min(inner.steps, STEP))
-    if inner.steps == 1:
-        last = outer.weight(STEP, STEP - 1) + outer.weight(STEP, STEP)
-    return inner.steps, outer.weight(STEP, AGO - inner.steps), last
+    rest = reduce(Composition, others)
+    before = rest.weight(STEP, AGO)
+    last = _last(shape, rest, sum(each.steps for each in delays))
+    if last is None or before.has(Sum) or STEP in before.free_symbols:
+        return None
+    steps = sum(each.steps for each in delays)
+    return steps, before.xreplace({AGO: AGO - steps}), last
+
+
+def _last(shape: Composition, rest: Kernel, delay: int) -> Expr | None:
+    """What the weights of the first ``N = max(0, n - delay)`` ages leave of the gain; None where that is not closed."""
+    seen = Max(0, STEP - delay)
+    left = shape.gain(STEP).xreplace({seen: PAST}) - rest.gain(PAST - 1)
+    if left.has(Max, Min, Sum):
+        return None
+    if delay == 1:  # n is N + 1
+        left = left.xreplace({STEP: PAST + 1})
+    field = exponential_field([left], (STEP, PAST))
+    element = field.read(left)
+    return (
+        None if element is None else write(field, element).xreplace({PAST: STEP - 1 if delay == 1 else seen})
+    )
 
 
 def naming_weights(found: tuple[Composed, ...], writer: Writer) -> Writer:
@@ -81,20 +105,24 @@ def put_in(formula: Expr, found: tuple[Composed, ...]) -> Expr:
 
 
 def told(found: tuple[Composed, ...], writer: Writer) -> str:
-    """A sentence that says what they are."""
+    """A sentence that says what they are, with a display."""
     if not found:
         return ""
-    parts = "; ".join(_told(each, writer) for each in found)
-    delays = {each.delay for each in found}
-    over = "by one step" if delays == {1} else "of some steps"
-    return f"Over a delay {over} they are, without the factors $b_\\ell$, {parts}."
+    rows = [row for each in found for row in _rows(each)]
+    where = ", ".join(_where(delay, found, writer) for delay in sorted({each.delay for each in found}))
+    words = rf"Over delays they are, without the factor $b_\ell^{{(n + 1)}}$ of $c_\ell$, {where},"
+    return f"{words}\n{writer.display(rows)}"
 
 
-def _told(each: Composed, writer: Writer) -> str:
-    letter, delay = writer.inline(each.at(Atom(AGO.name))), each.delay
-    between = rf"${letter} = {writer.inline(each.before)}$ for ${delay} \leq k < n$"
-    first = rf", ${letter} = 0$ for $k < \min({delay}, n)$," if delay > 1 else ""
-    return f"{between}{first} and ${writer.inline(each.at(N))} = {writer.inline(each.last)}$"
+def _rows(each: Composed) -> tuple[Row, Row]:
+    return Row(each.at(Atom(AGO.name)), (each.before,)), Row(each.at(N), (each.last,))
+
+
+def _where(delay: int, found: tuple[Composed, ...], writer: Writer) -> str:
+    """The ages of which the first row speaks, of those that are over so many steps."""
+    letters = [writer.inline(each.at(Atom(AGO.name))) for each in found if each.delay == delay]
+    before = rf" and 0 for $k < \min({delay}, n)$" if delay > 1 else ""
+    return rf"{' and '.join(f'${letter}$' for letter in letters)} for ${delay} \leq k < n${before}"
 
 
 def decays_of(shape: Kernel, found: tuple[Composed, ...], writer: Writer) -> list[str]:

@@ -196,7 +196,9 @@ def straight(account: Account, writer: Writer, settled: Settled) -> Values:
         "defines": defines,
         "lead": writer.sentence(section.lead),
         "notes": " ".join(writer.sentence(note) for note in notes(account, tells_missing=False)),
-        "finite": "" if line is None or not isinstance(line.update, Missing) else reason(line.update, writer),
+        "finite": ""
+        if line is None or not isinstance(line.update, Missing)
+        else writer.sentence(line.update.reason.own),
     }
 
 

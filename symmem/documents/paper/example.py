@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Expr, Mul, Pow, Sum, Symbol
 
-from symmem.algebra.atoms import AGO, STEP
+from symmem.algebra.atoms import AGO, STEP, momentum_symbol
 from symmem.algebra.results import Part
 from symmem.declaration.optimizer import Momentum, Optimizer
 from symmem.declaration.records import VectorFunction
@@ -47,10 +47,37 @@ def example(optimizer: Optimizer, writer: Writer) -> str:
     ]
     if optimizer.schedule is not None:
         rows.insert(1, Row(rate(N), (optimizer.schedule,)))
+    names: dict[str, Formula] = {}
     for left, variable in zip(settled, optimizer.momentum, strict=True):
         value, moment = _momentum(variable)
+        value, read = _with_steps(value, variable, momenta, len(names))
+        names |= read
         rows.append(Row(left, (value,), theta=Iterate(moment), arguments=True))
-    return writer.display(rows)
+    return writer.naming(names).display(rows)
+
+
+def _with_steps(
+    value: Expr, variable: Momentum, momenta: Sequence[Formula], known: int
+) -> tuple[Expr, dict[str, Formula]]:
+    """The value with the variables that it reads at the step at which g is taken, by symbols that come after all."""
+    symbols = [momentum_symbol(position) for position in range(1, len(momenta) + 1)]
+    read = [symbol for symbol in symbols if symbol in variable.g.free_symbols]
+    others = {
+        symbol: momentum_symbol(len(momenta) + known + place) for place, symbol in enumerate(read, start=1)
+    }
+    step = read_at(variable)
+    names: dict[str, Formula] = {}
+    for symbol in read:
+        names[others[symbol].name] = AtStep(momenta[symbols.index(symbol)], step)
+    return value.xreplace(others), names
+
+
+def read_at(variable: Momentum) -> Formula:
+    """The step of the variables that a g reads: they have seen the iterate at which g is taken."""
+    if variable.beta != 0:
+        return added(difference(N, Atom(AGO.name)), ONE)
+    late = variable.delay - 1
+    return _NEXT if late < 0 else difference(N, Number(late)) if late else N
 
 
 def _shortened(formulas: Sequence[Formula], writer: Writer) -> tuple[Formula, ...]:

@@ -79,7 +79,7 @@ MACROS = (
     *BLOCKS,
     Macro("by", 0.62, r"\boldsymbol{y}", "the change of the gradient in one step of a line"),
     Macro("bR", 0.86, r"\boldsymbol{R}", "a term that is no gradient"),
-    Macro("weight", 0.72, "w", "a weight of a memory of what was remembered one step ago"),
+    Macro("weight", 0.72, "w", "a weight of a memory over delays"),
     Macro("bv", 0.62, r"\boldsymbol{v}", "a direction"),
     Macro("dirder", 0.83, "D", "the derivative of a vector function"),
     Macro("trans", 0.56, r"^{\top}", "the transpose"),

@@ -99,7 +99,7 @@ def _steps(steps: NoiseSteps, writer: Writer) -> Values:
         *_rows("s", steps.lags),
         *_rows("e", steps.common),
         *_rows("x", steps.seen),
-        *_rows("y", steps.repeated),
+        *_rows("z", steps.repeated),
     ]
     return {"slopes": writer.display(slopes), "sums": writer.display(sums)}
 

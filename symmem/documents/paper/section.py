@@ -115,9 +115,10 @@ def _is_used(assumption: Assumption, written: tuple[Expr, ...]) -> bool:
 
 def _rests_on(account: Account, writer: Writer, written: tuple[Expr, ...]) -> dict[str, object]:
     """Assumptions that are assumptions, and used; what was checked; what the theory replaces; what is not known."""
+    assert account.lemma is not None
     assumed = [
         each
-        for each in account.assumptions
+        for each in dict.fromkeys((*account.assumptions, *account.lemma.assumptions))
         if not each.is_departure and not each.is_checked and _is_used(each, written)
     ]
     return {

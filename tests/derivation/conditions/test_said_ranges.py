@@ -39,7 +39,7 @@ def test_a_range_that_no_limit_needs_is_not_said() -> None:
     assert not any(str(each.sentence).startswith("c lies") for each in derivation.assumptions)
 
 
-@pytest.mark.parametrize("taken", [("T", "C"), ("T", "t_max", "C", "K")])
+@pytest.mark.parametrize("taken", [("T", "C"), ("T", "tau", "C", "K")])
 def test_letters_of_the_conclusions_are_no_parameters(taken: tuple[str, ...]) -> None:
     names = {name: {"default": 0.5, "range": "(0, inf)"} for name in taken}
     optimizer = one("*".join(taken), **names)

@@ -8,6 +8,8 @@ from numbers import Rational
 from types import MappingProxyType
 from typing import TypeVar, cast
 
+from sympy import Expr
+
 from symmem.declaration.interval import REALS, Interval
 from symmem.declaration.names import check_name, suggestion
 from symmem.declaration.records import (
@@ -54,19 +56,23 @@ def read_functions(given: object) -> tuple[VectorFunction, ...]:
     return _records("functions", VectorFunction, given)
 
 
+_OF_TORCH = ("arguments", "state", "options", "numbers")
+
+
 def read_torch(given: object) -> TorchSpelling | None:
-    """A TorchSpelling, or a mapping with arguments, state and options."""
+    """A TorchSpelling, or a mapping with arguments, state, options and numbers."""
     if given is None or isinstance(given, TorchSpelling):
         return given
     try:
-        table = check_keys(given, ("arguments", "state", "options"))
-        arguments, state, options = (_inner(table, key) for key in ("arguments", "state", "options"))
+        table = check_keys(given, _OF_TORCH)
+        arguments, state, options, numbers = (_inner(table, key) for key in _OF_TORCH)
     except DeclarationError as error:
         raise error.within("torch") from None
     return TorchSpelling(
         {key: _parameter_names(key, value) for key, value in arguments.items()},
         {key: _state_name(key, value) for key, value in state.items()},
         {key: _option(key, value) for key, value in options.items()},
+        cast(Mapping[str, Expr], numbers),  # the record reads them
     )
 
 

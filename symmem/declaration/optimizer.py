@@ -133,6 +133,10 @@ class Optimizer:
             table = {Symbol(name): number for name, number in numbers.items()}
             parts = [_with_numbers(entry, expression, table) for entry, expression in entries(self)]
             schedule = parts.pop() if self.schedule is not None else None
+            torch_numbers = {
+                key: _with_numbers(f"torch: numbers: {key}", value, table)
+                for key, value in (self.torch.numbers.items() if self.torch else ())
+            }
             smooth = tuple(
                 Smooth(each.function, _with_numbers(f"smooth: {each.function}", each.formula, table))
                 for each in self.smooth
@@ -149,7 +153,7 @@ class Optimizer:
                 )
             ),
             parameters=tuple(p for p in self.parameters if p.name not in numbers),
-            torch=self.torch and self.torch.without(frozenset(numbers)),
+            torch=self.torch and self.torch.without(numbers, torch_numbers),
             values=(*self.values, *numbers.items()),
             schedule=schedule,
             smooth=smooth,

@@ -7,6 +7,7 @@ from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from sympy import Expr, Rational, S
 
@@ -85,12 +86,15 @@ class VectorFunction:
 class TorchSpelling:
     """How PyTorch spells the optimizer: constructor argument -> parameter(s), m1, m2, ... -> state entry.
 
-    ``options`` are arguments that have to be set for this optimizer: ``nesterov = true``.
+    ``options`` are arguments that have to be set for this optimizer: ``nesterov = true``.  ``numbers`` are entries of a
+    state that hold a number, as expressions in the parameters and in n, the steps that were made:
+    ``mu_product = "prod(..., i, 1, n)"``.
     """
 
     arguments: Mapping[str, tuple[str, ...] | str]
     state: Mapping[str, str]
     options: Mapping[str, bool] = field(default_factory=dict)
+    numbers: Mapping[str, Expr] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         arguments = {
@@ -99,24 +103,36 @@ class TorchSpelling:
         object.__setattr__(self, "arguments", MappingProxyType(arguments))
         object.__setattr__(self, "state", MappingProxyType(dict(self.state)))
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+        numbers = {key: _number_of_state(key, value) for key, value in self.numbers.items()}
+        object.__setattr__(self, "numbers", MappingProxyType(numbers))
 
     def __hash__(self) -> int:
-        tables = (self.arguments, self.state, self.options)
+        tables = (self.arguments, self.state, self.options, self.numbers)
         return hash(tuple(frozenset(table.items()) for table in tables))
 
-    def __reduce__(
-        self,
-    ) -> tuple[type[TorchSpelling], tuple[dict[str, tuple[str, ...] | str], dict[str, str], dict[str, bool]]]:
-        return TorchSpelling, (dict(self.arguments), dict(self.state), dict(self.options))
+    def __reduce__(self) -> tuple[type[TorchSpelling], tuple[dict[str, Any], ...]]:
+        return TorchSpelling, (
+            dict(self.arguments),
+            dict(self.state),
+            dict(self.options),
+            dict(self.numbers),
+        )
 
-    def without(self, parameters: frozenset[str]) -> TorchSpelling:
-        """The spelling without the arguments that name one of the parameters."""
+    def without(self, parameters: Collection[str], numbers: Mapping[str, Expr]) -> TorchSpelling:
+        """The spelling without the arguments that name one of the parameters, and with other numbers."""
         kept = {
             key: value
             for key, value in self.arguments.items()
-            if not parameters.intersection((value,) if isinstance(value, str) else value)
+            if not {*parameters}.intersection((value,) if isinstance(value, str) else value)
         }
-        return TorchSpelling(kept, self.state, self.options)
+        return TorchSpelling(kept, self.state, self.options, numbers)
+
+
+def _number_of_state(key: str, given: object) -> Expr:
+    try:
+        return formula(given, of_the_step=True)
+    except DeclarationError as error:
+        raise error.within(f"torch: numbers: {key}") from None
 
 
 @record(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from typing import TYPE_CHECKING
 
-from symmem.algebra.atoms import momentum_symbol
+from symmem.algebra.atoms import STEP, momentum_symbol
 from symmem.declaration.names import suggestion
 from symmem.errors import DeclarationError, quote
 
@@ -41,9 +41,19 @@ def check_torch(optimizer: Optimizer) -> None:
                 f"torch: state: {quote(key)} is not a momentum variable; known are {', '.join(variables)}"
             )
         _check_identifier(f"state: {key}", value)
-    names = list(optimizer.torch.state.values())
+    for key, number in optimizer.torch.numbers.items():
+        _check_identifier("numbers", key)
+        for name in sorted(symbol.name for symbol in number.free_symbols if symbol != STEP):
+            if name not in parameters:
+                hint = f"{', '.join((*parameters, STEP.name))}{suggestion(name, parameters)}"
+                raise DeclarationError(
+                    f"torch: numbers: {key}: {quote(name)} is not a parameter; known are {hint}"
+                )
+    names = [*optimizer.torch.state.values(), *optimizer.torch.numbers]
     if len({*names, "step"}) <= len(names):
-        raise DeclarationError('torch: state: two entries have the same name, or one is "step"; rename one')
+        raise DeclarationError(
+            'torch: state and numbers: two entries have the same name, or one is "step"; rename one'
+        )
     for key in optimizer.torch.options:
         _check_identifier("options", key)
 

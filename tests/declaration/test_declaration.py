@@ -424,6 +424,16 @@ BAD = [
     ('eps = "eps"', '"e s" = "eps"', "torch: arguments", "'e s' is not a Python name"),
     ('m1 = "exp_avg"', 'm3 = "exp_avg"', "torch: state", "'m3' is not a momentum variable; known are m1, m2"),
     ('m1 = "exp_avg"', "m1 = 3", "torch: state: m1", "3 is not text"),
+    (
+        "[torch]",
+        '[torch]\nnumbers = { c = "n*gamma" }',
+        "torch: numbers: c",
+        "'gamma' is not a parameter; known are",
+    ),
+    ("[torch]", '[torch]\nnumbers = { c = "n +" }', "torch: numbers: c", ""),
+    ("[torch]", '[torch]\nnumbers = { "a b" = "n" }', "torch: numbers", "is not a Python name"),
+    ("[torch]", '[torch]\nnumbers = { step = "n" }', "torch: state and numbers", 'or one is "step"'),
+    ("[torch]", '[torch]\nnumbers = { exp_avg = "n" }', "torch: state and numbers", "have the same name"),
     ('m1 = "exp_avg"', 'm1 = "a b"', "torch: state: m1", "is not a Python name"),
     # TOML itself
     ('name = "mine"', "name = mine", "", "not TOML: Invalid value (at line 2, column 8)"),

@@ -7,8 +7,10 @@ style has it for a clash: ``max_norm_=0.5`` is the parameter, ``max_norm=1.0`` t
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from sympy import Expr
 
 from symmem.algebra.symbols import derivative_name
 from symmem.declaration.optimizer import Optimizer
@@ -26,6 +28,11 @@ OWN = (
     *("foreach", "fused", "capturable", "differentiable"),
 )
 """Our own arguments, and what a parameter group holds beside the optimizer's."""
+
+
+def numbers_of_state(optimizer: Optimizer) -> Mapping[str, Expr]:
+    """What the state of PyTorch's optimizer has beside the sums, after n steps, by name."""
+    return {} if optimizer.torch is None else optimizer.torch.numbers
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from symmem.program.shapes import is_like_theta
 from symmem.program.statements import Internal
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
+from symmem.targets.torch.arguments import numbers_of_state
 from symmem.targets.torch.functions import FunctionWriter, Lines
 from symmem.targets.torch.record import facts, made, running_record, watched
 
@@ -70,7 +71,7 @@ def line_record(derivation: Derivation, form: LineForm, writer: FunctionWriter) 
         writer.variants(
             group.LINE, variants(form.straight, form.limit_straight, vectors), vectors, [SCALE, STEP]
         ),
-        *memory.running_functions(running, writer),
+        *memory.running_functions(running, numbers_of_state(derivation.optimizer), writer),
     ]
     more, fields = watched(derivation, running, writer)
     record = made(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from symmem.algebra.atoms import LR
 from symmem.derivation.groups.group_regulariser import Regulariser
 from symmem.derivation.groups.parameter_groups import GroupForm
+from symmem.derivation.groups.step_scalars import StepScalar
 from symmem.derivation.loss.running_loss import RunningLoss
 from symmem.derivation.running import RunningForm, RunningSum
 from symmem.derivation.stability import Stability
+from symmem.program.statements import Internal
 from symmem.targets.torch.functions import FunctionWriter, Lines
 
 RATES, RUNNING_SCALARS, RUNNING = "_running_rates", "_running_scalars", "_running"
+STATE_NUMBERS = "_state_numbers"
 PRECONDITIONER, SHIFT = "_frozen_preconditioner", "_shift_of_hessian"
 FREE, FORCED = "_free_polynomial", "_forced_polynomial"
 NOW, KEPT, DUAL = "_share_of_loss_now", "_share_of_last", "_dual_density"
@@ -26,15 +29,23 @@ def taken_in(each: RunningSum) -> str:
     return f"_taken_in{each.position}"
 
 
-def running_functions(form: RunningForm, writer: FunctionWriter) -> list[Lines]:
-    """``x <- decay x + unit g`` for each sum, and the update from the sums; in a chain a g takes all of them."""
+def running_functions(form: RunningForm, numbers: Mapping[str, Expr], writer: FunctionWriter) -> list[Lines]:
+    """``x <- decay x + unit g`` for each sum, and the update from the sums; in a chain a g takes all of them.
+
+    The ``numbers`` are those that PyTorch's state has beside the sums, after n steps.
+    """
     values = [each.value for each in form.sums]
+    counted = [
+        StepScalar(Internal(f"number{place}"), value, None)
+        for place, value in enumerate(numbers.values(), start=1)
+    ]
     read = (values, _names(form)) if form.is_chain else ()
     return [
         writer.at_step(RUNNING_SCALARS, form.scalars, ranges=False),
         writer.pairs(RATES, [(each.decay, each.unit) for each in form.sums]),
         *(writer.tensor(taken_in(each), each.g, *read) for each in form.sums),
         writer.tensor(RUNNING, form.update, values, _names(form)),
+        *([writer.at_step(STATE_NUMBERS, counted, ranges=False)] if counted else []),
     ]
 
 

@@ -30,7 +30,7 @@ from symmem.method.reading import running_method
 from symmem.targets.python.layout import WIDTH, indented
 from symmem.targets.torch import group_functions as group
 from symmem.targets.torch import memory_functions as memory
-from symmem.targets.torch.arguments import spelled_arguments, tuple_of
+from symmem.targets.torch.arguments import numbers_of_state, spelled_arguments, tuple_of
 from symmem.targets.torch.functions import FunctionWriter, Lines, is_stepwise
 from symmem.targets.torch.group_functions import GroupFunctions
 
@@ -111,7 +111,7 @@ def first_order(derivation: Derivation, writer: FunctionWriter) -> tuple[list[Li
     )
     functions = GroupFunctions(form, writer)
     lines = [*functions.basic(), *functions.memory(), *functions.shared(), *functions.correction()]
-    lines += memory.running_functions(running, writer)
+    lines += memory.running_functions(running, numbers_of_state(derivation.optimizer), writer)
     found: Lines = ["None"]
     if implicit is not None:
         lines += memory.regulariser_functions(implicit, form, writer)
@@ -237,6 +237,7 @@ def running_record(derivation: Derivation, form: RunningForm) -> Lines:
     own = {*optimizer.defaults, *(() if optimizer.torch is None else optimizer.torch.arguments)}
     pairs = [f"{quoted(name)}: {options.get(name, False)}" for name in OPTIONS if name not in own]
     names = [name for each in form.sums for name in _states(each, state)]
+    numbers = tuple(numbers_of_state(optimizer))
     links = [f"_runtime.Link({each.delay}, {each.starts_empty})" for each in form.sums]
     finite, limit = frozen_parameters(derivation)
     return made(
@@ -251,6 +252,11 @@ def running_record(derivation: Derivation, form: RunningForm) -> Lines:
             "frozen_limit": tuple_of(map(quoted, limit)),
             "options": ["{", *(f"    {pair}," for pair in pairs), "}"],
             **({"chain": listed(links)} if form.is_chain else {}),
+            **(
+                {"numbers": tuple_of(map(quoted, numbers)), "counted": memory.STATE_NUMBERS}
+                if numbers
+                else {}
+            ),
         },
     )
 

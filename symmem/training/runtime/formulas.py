@@ -143,6 +143,7 @@ class Running:
     ``states`` are the names of x_l in the state; ``options`` those of PyTorch's options that change the update, as
     they have to be; F depends on the ``frozen`` parameters, its limit on ``frozen_limit``.
     In a ``chain`` a g may read the variables above it, and ``taken_in(theta, g, *x, ..., *scalars)`` takes all of them.
+    PyTorch's state has ``numbers`` beside the sums: ``counted(n, *parameters)`` after n steps.
     """
 
     states: tuple[str, ...]
@@ -154,6 +155,8 @@ class Running:
     frozen_limit: tuple[str, ...]
     options: Mapping[str, bool]
     chain: tuple[Link, ...] = ()
+    numbers: tuple[str, ...] = ()
+    counted: Numbers | None = None
 
 
 @dataclass(frozen=True)

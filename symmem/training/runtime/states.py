@@ -1,9 +1,12 @@
-"""A saved state for the optimizer without memory: its own, or that of PyTorch's optimizer, which counts by tensor."""
+"""States that come from PyTorch's optimizer to one without memory, and what goes back to PyTorch's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import torch
 
 from .formulas import FirstOrder, Formulas, Group
 from .running import check_torch_options
@@ -45,3 +48,20 @@ def _steps_made(group: Group, state: Mapping[Any, Mapping[str, Any]], *, limit: 
             f"the tensors of a group have made {found} steps, and a group has one n; use limit=True"
         )
     return steps.pop() or 0
+
+
+def with_numbers(
+    formulas: FirstOrder, groups: Sequence[Group], state: Mapping[Any, Mapping[str, Any]]
+) -> dict[Any, Any]:
+    """A state with the numbers that PyTorch's optimizer keeps beside its sums, such as NAdam's product of decays."""
+    running, found = formulas.running, dict(state)
+    if running.counted is None:
+        return found
+    for group in groups:
+        values = formulas.values(group)
+        for key in group["params"]:
+            step = float(found.get(key, {}).get("step", math.inf))
+            if math.isfinite(step):
+                numbers = zip(running.numbers, running.counted(round(step), *values), strict=True)
+                found[key] = {**found[key], **{name: torch.tensor(float(x)) for name, x in numbers}}
+    return found

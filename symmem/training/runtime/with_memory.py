@@ -28,6 +28,7 @@ from .running import (
     steps_made,
 )
 from .sharding import local
+from .states import with_numbers
 from .step import check_finite, evaluate, named
 from .vectors import Closure, joined, widened
 
@@ -133,10 +134,16 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             groups.append({**kept, **saved})
             self.check_group({**groups[-1], "params": mine["params"]})
         groups += state_dict["param_groups"][len(groups) :]
-        # What no step here would bring up to date, as NAdam's mu_product, is left out.
+        # What no step here would bring up to date, as NAdam's mu_product, is left out: it is written anew.
         known = ("step", *self.formulas.running.states)
         state = {key: _only(known, entry) for key, entry in state_dict["state"].items()}
         super().load_state_dict({**state_dict, "state": state, "param_groups": groups})
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state as PyTorch's optimizer has it: with the numbers that it keeps beside its sums."""
+        found = super().state_dict()
+        found["state"] = with_numbers(self.formulas, found["param_groups"], found["state"])
+        return found
 
     @_disable_dynamo  # inside torch.compile too a step runs as it is
     @torch.no_grad()

@@ -10,6 +10,8 @@ product with the Hessian.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sympy import Add, Expr, S, Sum, Symbol
 
 from symmem.algebra.atoms import PAST, STEP
@@ -89,20 +91,40 @@ class _Past:
 
     def deviation(self, channel: Channel, step: Expr, depth: int) -> Expr:
         """``delta_l(step)``; ``depth`` counts the sums around it, whose indices are others."""
-        own = derivative(channel.g, along(WAY))
-        reads = [self._method.channels[place] for place in self._method.read_by(channel)]
-        if not reads:
-            # One product with the Hessian: the weighted sum of the past is taken first.
-            return own.xreplace({WAY: self._weighted(channel, step)})
+        if not self._method.read_by(channel):
+            return self._together([channel], step)
+        own, reads = derivative(channel.g, along(WAY)), self._alike(channel)
 
         def seen(r: Expr) -> Expr:
             moved = [own.xreplace({WAY: self._way(r)})]
-            for read in reads:
-                below = self.deviation(read, r, depth + 1)
-                moved.append(derivative(channel.g, {read.symbol: below}) if below != 0 else S.Zero)
+            for first, *others in reads:
+                leads = self._method.read_by(first)
+                below = self.deviation(first, r, depth + 1) if leads else self._together([first, *others], r)
+                moved.append(derivative(channel.g, {first.symbol: below}) if below != 0 else S.Zero)
             return self._at(Add(*moved), r)
 
         return channel.kernel.looked(seen, step, Symbol(f"q{depth}"))
+
+    def _alike(self, channel: Channel) -> list[list[Channel]]:
+        """What g reads: together those that it sees by their sum alone, and that take in the same vector.
+
+        ``g = sign(m1 + m2)``, both variables of the gradient: one derivative along the sum of their deviations.
+        """
+        found: dict[tuple[Expr, Expr], list[Channel]] = {}
+        for place in self._method.read_by(channel):
+            read = self._method.channels[place]
+            taken_in = read.symbol if self._method.read_by(read) else read.g
+            slope = derivative(channel.g, {read.symbol: WAY})
+            found.setdefault((slope, taken_in), []).append(read)
+        return list(found.values())
+
+    def _together(self, alike: Sequence[Channel], step: Expr) -> Expr:
+        """The sum of the deviations of variables of one g that reads none.
+
+        One product with the Hessian: the weighted sum of the past is taken first.
+        """
+        own = derivative(alike[0].g, along(WAY))
+        return own.xreplace({WAY: Add(*(self._weighted(each, step) for each in alike))})
 
     def _at(self, expression: Expr, step: Expr) -> Expr:
         """The expression at the frozen point of that step."""

@@ -29,7 +29,7 @@ class Quantity:
 
 
 ONE_NORM = Quantity("one_norm", r"$\log \|\nabla L\|_1$, change from 0.9", linear=0.05)
-TICKS = (-0.5, -0.2, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.2, 0.5)
+TICKS = (-0.2, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 ACCURACY = Quantity("accuracy", r"held-out accuracy, change (%)", 100.0)
 
 
@@ -56,6 +56,7 @@ def draw(
             panel.set_yscale("symlog", linthresh=quantity.linear, linscale=1.5)
             panel.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
             panel.minorticks_off()
+            panel.set_ylim(-0.4, 1.1)
             panel.tick_params(axis="y", labelsize=8)
     panels[0][0].set_ylabel(quantity.label, fontsize=9)
     panels[0][0].legend(title="training loss", fontsize=8, title_fontsize=8, frameon=False)

@@ -100,6 +100,28 @@ def smoothed_adam() -> Optimizer:
     return Optimizer("smoothed-adam", "m3", momentum, parameters)
 
 
+SEEN_TOGETHER = {
+    "by their sum": ("grad", "grad", "(m1 + m2)/sqrt((m1 + m2)**2 + eps)"),
+    "by another combination": ("grad", "grad", "(m1 + 3*m2)/sqrt((m1 + 3*m2)**2 + eps)"),
+    "of another vector": ("grad", "theta", "(m1 + m2)/sqrt((m1 + m2)**2 + eps)"),
+    "of one that moves": ("grad", "m1/sqrt(m1**2 + eps)", "(m1 + m2)/sqrt((m1 + m2)**2 + eps)"),
+    "by their difference": ("grad", "grad", "(m1 - m2)/sqrt((m1 - m2)**2 + eps)"),
+}
+"""What two variables take in, and how a third one sees them."""
+
+
+def seen_together(case: str) -> Optimizer:
+    """A third variable of values that depend on the step, so that every past step has its own slope."""
+    first, second, third = SEEN_TOGETHER[case]
+    momentum = (
+        average(first, "beta1", debiased=False),
+        average(second, "beta2", debiased=False),
+        average(third, "beta3"),
+    )
+    parameters = {"beta1": beta(0.4), "beta2": beta(0.6), "beta3": beta(0.5), "eps": EPS}
+    return Optimizer(f"seen-{case.replace(' ', '-')}", "m3", momentum, parameters)
+
+
 def optimistic(*, start: str | int = "first") -> Optimizer:
     """Optimistic gradient descent: ``2 g_n - g_{n-1}``."""
     return Optimizer("optimistic", "2*m1 - m2", (GRAD, {**LAST, "start": start}))

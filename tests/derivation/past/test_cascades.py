@@ -10,6 +10,7 @@ from cascades import (
     CASCADES,
     DELAYS,
     EVERY,
+    SEEN_TOGETHER,
     adabelief,
     adan,
     adopt,
@@ -21,6 +22,7 @@ from cascades import (
     pid,
     pnm,
     rmsprop_momentum,
+    seen_together,
     smoothed_adam,
 )
 from mpmath import mpf
@@ -70,7 +72,9 @@ def assert_same(found: list[mpf], true: Vector, tolerance: mpf = EXACT) -> None:
             assert distance(found, true) < tolerance
 
 
-@pytest.mark.parametrize("optimizer", [*EVERY, smoothed_adam()], ids=label)
+@pytest.mark.parametrize(
+    "optimizer", [*EVERY, smoothed_adam(), *map(seen_together, SEEN_TOGETHER)], ids=label
+)
 def test_finite_n(optimizer: Optimizer) -> None:
     """F and M at symbolic n and at a given step, against the derivative of the optimizer along its own past."""
     derivation, literal = derive(optimizer), Literal(optimizer, {}, LOSS)

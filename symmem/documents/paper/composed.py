@@ -71,11 +71,10 @@ def values(shape: Kernel) -> tuple[int, Expr, Expr] | None:
     if not known or any(each != each.shape or each.starts_empty for each in delays):
         return None
     rest = reduce(Composition, others)
-    before = rest.weight(STEP, AGO)
-    last = _last(shape, rest, sum(each.steps for each in delays))
+    before, steps = rest.weight(STEP, AGO), sum(each.steps for each in delays)
+    last = _last(shape, rest, steps)
     if last is None or before.has(Sum) or STEP in before.free_symbols:
         return None
-    steps = sum(each.steps for each in delays)
     return steps, before.xreplace({AGO: AGO - steps}), last
 
 

@@ -58,10 +58,13 @@ def with_numbers(
     if running.counted is None:
         return found
     for group in groups:
-        values = formulas.values(group)
+        values, known = formulas.values(group), dict[int, Sequence[Any]]()
         for key in group["params"]:
             step = float(found.get(key, {}).get("step", math.inf))
             if math.isfinite(step):
-                numbers = zip(running.numbers, running.counted(round(step), *values), strict=True)
+                made = round(step)
+                if made not in known:  # a product of so many factors
+                    known[made] = running.counted(made, *values)
+                numbers = zip(running.numbers, known[made], strict=True)
                 found[key] = {**found[key], **{name: torch.tensor(float(x)) for name, x in numbers}}
     return found

@@ -35,7 +35,7 @@ def memoryless(kernels: Any, vectors: tuple[Vector, Function], settings: Setting
     theta, grad = vectors
     known = kernels.settings(*settings)
     if not _is_seen(kernels, theta):
-        return kernels.call(theta, settings[0], *settings[1]).memoryless(grad, out)
+        return _checked(kernels, theta, settings).memoryless(grad, out)
     g = grad(theta)
     try:
         room = np.empty(theta.shape, theta.dtype) if out is None else out
@@ -44,7 +44,7 @@ def memoryless(kernels: Any, vectors: tuple[Vector, Function], settings: Setting
             return room
     except NOT_AT_ONCE:
         pass
-    return kernels.call(theta, settings[0], *settings[1]).memoryless_from(g, out)
+    return _checked(kernels, theta, settings).memoryless_from(g, out)
 
 
 def direction(kernels: Any, vectors: tuple[Vector, Vector], settings: Settings) -> Vector:
@@ -57,7 +57,7 @@ def direction(kernels: Any, vectors: tuple[Vector, Vector], settings: Settings) 
             return found
     except NOT_AT_ONCE:
         pass
-    return kernels.call(theta, settings[0], *settings[1]).direction(g)
+    return _checked(kernels, theta, settings).direction(g)
 
 
 def _run(
@@ -74,6 +74,12 @@ def _run(
     starts, (step, params, _) = (start_of(theta), start_of(g)), known
     status = kernels.known_functions[dtype][role](*starts, start_of(room), theta.size, step, params)
     return starts if status == 0 else None
+
+
+def _checked(kernels: Any, theta: Vector, settings: Settings) -> Any:
+    """A call at theta that looks at everything, and converts what is not as the library takes it."""
+    n, parameters = settings
+    return kernels.call(theta, n, *parameters)
 
 
 def _is_seen(kernels: Any, theta: Vector) -> bool:
@@ -94,14 +100,14 @@ def with_functions(
     theta, grad, hvp = vectors
     known = kernels.settings(*settings)
     if known[2] != 1 or not _is_seen(kernels, theta):
-        return getattr(kernels.call(theta, settings[0], *settings[1]), role)(grad, hvp, lr, out)
+        return getattr(_checked(kernels, theta, settings), role)(grad, hvp, lr, out)
     g, shape, dtype = grad(theta), theta.shape, theta.dtype
     room = np.empty(shape, dtype)
     try:
         starts = _run(kernels, "direction", (theta, g), known, room)
     except NOT_AT_ONCE:
         starts = None
-    hv = hvp(theta, room if starts else kernels.call(theta, settings[0], *settings[1]).direction(g)[0])
+    hv = hvp(theta, room if starts else _checked(kernels, theta, settings).direction(g)[0])
     try:
         if starts and hv.dtype is dtype and hv.shape == shape:
             starts = *starts, kernels.start_of(hv)
@@ -110,7 +116,7 @@ def with_functions(
                 return found
     except NOT_AT_ONCE:
         pass
-    call = kernels.call(theta, settings[0], *settings[1])
+    call = _checked(kernels, theta, settings)
     return getattr(call, f"{role}_from")(g, call.like(hv)[None], lr, out)
 
 
@@ -135,7 +141,7 @@ def from_products(
                 return found
     except NOT_AT_ONCE:
         pass
-    return getattr(kernels.call(theta, settings[0], *settings[1]), f"{role}_from")(g, hv, lr, out)
+    return getattr(_checked(kernels, theta, settings), f"{role}_from")(g, hv, lr, out)
 
 
 def _written(
@@ -187,7 +193,7 @@ def with_memory(
                 return theta
     except NOT_AT_ONCE:
         pass
-    return getattr(kernels.call(theta, settings[0], *settings[1]), role)(*vectors[1:], *rates)
+    return getattr(_checked(kernels, theta, settings), role)(*vectors[1:], *rates)
 
 
 def _address(values: Vector) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from command import ENVIRONMENT, run, spawn
+
+from symmem.cli.limits import limited
 
 MOMENTUM = '[[momentum]]\ng = "grad"\nbeta = "{beta}"\nb = "1 - {beta}"\n'
 
@@ -44,6 +47,17 @@ def test_costly_declarations_end_in_one_line(name: str, command: str, tmp_path: 
     # A comparison has neither an order nor a limit to ask for.
     assert (b"ask for a lower order" in done.stderr) == (command != "compare")
     assert (b"the limit alone" in done.stderr) == (command == "derive")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the clock is that of Linux")
+def test_the_bound_of_the_system_counts_from_its_own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After much work on a busy machine the precise clock may be far behind that of the bound, which then kills."""
+    monkeypatch.setattr("time.process_time", lambda: -1000.0)
+    with limited(3):
+        bound, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    assert bound > 0.8 * (used.ru_utime + used.ru_stime) + 2 * 3
+    assert resource.getrlimit(resource.RLIMIT_CPU)[0] != bound
 
 
 def test_a_high_order_ends_in_one_line() -> None:

@@ -58,7 +58,7 @@ def test_sums_of_past_rates_are_numbers_that_go_on(name: str, kind: str) -> None
         assert len(newest) == 1
         assert len(sums) == (1 if name == "heavyball" else 4 if target else 2)
         for place, decay in enumerate(part.decays):
-            (row,) = remembered(decay, step + 1, part, f"0.{place}").tolist()
+            (row,) = remembered(decay, step + 1, part, f"0.{place}")
             truth = literal(decay, step + 1, rates, [SHARE[name](s) for s in range(step + 1)])
             assert 2.0 * math.prod(row) == pytest.approx(truth, rel=1e-13)
     if target:
@@ -83,7 +83,7 @@ def test_groups_of_different_age() -> None:
     assert [len(group["_rates"][0]) for group in made.param_groups] == [15, 1]
     for receiver in parts:
         for sender in parts:
-            (found,) = remembered(0.999, receiver.n, sender, f"{receiver.place}.1")[0].tolist()
+            (found,) = remembered(0.999, receiver.n, sender, f"{receiver.place}.1")[0]
             seen = rates[sender.place][-int(min(receiver.n, sender.n)) :]
             truth = literal(0.999, int(receiver.n), seen, [1.0] * len(seen))
             assert found == pytest.approx(truth, rel=1e-13)
@@ -99,7 +99,7 @@ def entries(name: str, n: int) -> tuple[Tensor, int, Tensor]:
     assert memory is not None
     assert memory.past_scalars is not None
     ((table,),), _ = planned([part], [part])
-    found = sum(w * memory.past(theta, g, *scalars, *part.values) for w, *scalars in table.tolist())
+    found = sum(w * memory.past(theta, g, *scalars, *part.values) for w, *scalars in table)
     (decay,) = part.decays
     truth = torch.zeros_like(g)
     for s in range(n):
@@ -134,7 +134,7 @@ def test_rates_that_change_stand_in_such_a_sum() -> None:
     part = Part(formulas_of(load("rmsprop-torch")), {**group, "lr": 1.0})
     memory = part.formulas.memory
     assert memory is not None
-    table = remembered(0.99, 60, part).tolist()
+    table = remembered(0.99, 60, part)
     assert len(table) < 40
     theta, g = torch.zeros(5, dtype=torch.float64), torch.logspace(-4, 1, 5, dtype=torch.float64)
     found = sum(w * memory.past(theta, g, x, *part.values) for w, x in table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from symmem.training import Memoryless, WithMemory
 from symmem.training.loading import formulas_of
 from symmem.training.runtime.clipping import Clipped
 from symmem.training.runtime.groups import Part
+from symmem.training.runtime.power_sums import power_sums
 from symmem.training.runtime.processes import OneProcess
 from symmem.training.runtime.remembered import planned, remembered
 
@@ -37,15 +40,43 @@ def test_weights_of_past_steps(own: int, other: int) -> None:
     """w(s) = sum_{k = n_j - s .. n_i} beta^k, summed, for F does not depend on the step."""
     first = max(0, other - own)
     truth = sum(0.5**k for s in range(first, other) for k in range(other - s, own + 1))
-    assert remembered(0.5, own, part(other))[0, 0].item() == pytest.approx(truth, rel=1e-14)
+    assert remembered(0.5, own, part(other)) == [[pytest.approx(truth, rel=1e-14)]]
+
+
+@pytest.mark.parametrize(("own", "other"), [(700, 700), (400, 900), (900, 400), (math.inf, 600)])
+@pytest.mark.parametrize("decay", [0.0, 0.3, 0.99, 1 - 1e-6, 1 - 2.0**-53])
+def test_weights_of_many_steps_keep_their_digits(own: float, other: float, decay: float) -> None:
+    """The same in exact rationals, in closed form and with a rate that changed; a memory without end is cut."""
+    beta = Fraction(decay)
+    falls = [beta**k for k in range(1, 901)]
+    truth = sum((min(k, other) * x for k, x in enumerate(falls, 1) if k <= own), Fraction())
+    if math.isinf(own):
+        truth += int(other) * falls[-1] * beta / (1 - beta)
+    if decay:
+        bound = 1e-14 if math.isfinite(own) or decay < 0.999 else 1e-13
+        assert remembered(decay, own, part(other)) == [[pytest.approx(float(truth), rel=bound)]]
+        if math.isfinite(own):
+            listed = remembered(decay, own, part(other, _rates=[0.1, 0.1]))
+            assert listed == [[pytest.approx(float(truth), rel=1e-9 if own > other else 1e-13)]]
+    else:
+        assert remembered(decay, own, part(other)) == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 6, 64, 1000])
+@pytest.mark.parametrize("decay", [0.0, 0.5, -0.7, 0.999, 1 - 2.0**-50])
+def test_power_sums(decay: float, count: int) -> None:
+    """``sum_k k^p beta^k`` in exact rationals."""
+    falls = [(k, Fraction(decay) ** k) for k in range(1, count + 1)]
+    truth = [float(sum((k**p * x for k, x in falls), Fraction())) for p in range(5)]
+    assert power_sums(decay, count, 4) == pytest.approx(truth, rel=1e-15 if decay >= 0 else 1e-12)
 
 
 def test_multiples_share_a_product() -> None:
     rows, shares = planned([part(4)], [part(4)])
     assert len(rows) == 1
     (_, first), (_, second) = shares[0]
-    ratio = remembered(0.9, 4, part(4))[0, 0] / remembered(0.5, 4, part(4))[0, 0]
-    assert second / first == pytest.approx(ratio.item(), rel=1e-13)
+    ((high,),), ((low,),) = (remembered(decay, 4, part(4)) for decay in (0.9, 0.5))
+    assert second / first == pytest.approx(high / low, rel=1e-13)
     assert planned([part(0)], [part(0)]) == ([], [[None, None]])
 
 

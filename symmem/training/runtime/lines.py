@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-
-import torch
 
 from .formulas import FirstOrder, Formulas, Group, Memory
+from .power_sums import power_sums
 
 TOLERANCE_BITS = 60
 """Steps that weigh less than 2^-60 of the newest are left out."""
@@ -49,14 +47,11 @@ def check_history(group: Group, formulas: FirstOrder) -> None:
         raise ValueError(f'{formulas.title} {words}; use history="expansion"')
 
 
-@lru_cache(maxsize=64)
 def line_numbers(decay: float, n: float, degree: int, *, summed: bool) -> tuple[float, ...]:
     """The numbers of a line, in the order in which formulas take them; zeros where nothing is remembered."""
     count = remembered_steps(decay, n)
-    ago = torch.arange(1, count + 1, dtype=torch.float64)
-    weights = decay**ago
-    first = float((ago * weights).sum())
-    ratios = [float((ago**p * weights).sum()) / first**p if first else 0.0 for p in range(2, degree + 1)]
+    _, first, *higher = power_sums(decay, count, max(degree, 1))
+    ratios = [x / first**p if first else 0.0 for p, x in enumerate(higher, start=2)]
     return (*ratios, *((1 / first if first else 0.0, count) if summed else ()))
 
 

@@ -55,7 +55,7 @@ def _after(part: Part, past: PastRates, seen: Mapping[str, float], listed: float
         return PastRates((part.lr,))
     if not memory.has_sums:
         return PastRates((*past.newest, part.lr)[-max(longest, 1) :])
-    now = [part.lr * x for x in own_numbers(part, torch.tensor([part.n], dtype=torch.float64))]
+    now = [part.lr * float(x) for x in own_numbers(part, torch.tensor([part.n], dtype=torch.float64))]
     sums = {}
     for key, decay in seen.items():
         before = past.sums.get(key) or summed_rates(decay, part)

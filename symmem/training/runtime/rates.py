@@ -60,11 +60,17 @@ def unit_of(group: dict[str, Any]) -> float:
     return float(group["lr"]) or max(past.newest) or float(bool(past.sums))
 
 
+def has_one_rate(group: dict[str, Any]) -> bool:
+    """Whether all past steps that are listed had the rate in which they are counted."""
+    unit = unit_of(group)
+    return unit == 0 or PastRates.of(group).newest == (unit,)
+
+
 def past_rates(group: dict[str, Any], ago: Tensor) -> Tensor | float:
     """The rates of the steps so many steps ago, in units of ``unit_of``; 1 where there was but one rate."""
-    past, unit = PastRates.of(group).newest, unit_of(group)
-    if unit == 0 or past == (unit,):
+    if has_one_rate(group):
         return 1.0
+    past, unit = PastRates.of(group).newest, unit_of(group)
     known = torch.tensor(past, dtype=torch.float64)
     found: Tensor = known[(len(past) - ago.long()).clamp(min=0)] / unit
     return found

@@ -15,11 +15,11 @@ from torch import Tensor
 from .formulas import Regulariser
 from .groups import Part
 from .processes import OneProcess
-from .remembered import planned
+from .remembered import Table, planned
 from .vectors import Vectors, entry, widened
 
-Past = list[list[list[float]]]
-"""For each product the past steps of a part: weight, then the scalars of F."""
+Past = list[Table]
+"""For each product the past steps of a part."""
 
 
 def regulariser(
@@ -27,7 +27,7 @@ def regulariser(
 ) -> tuple[float, Vectors]:
     """R, and its gradient, None where the loss has none; nan where the groups differ in their memory."""
     rows, _ = planned(parts, parts)
-    past = {part: [row[j].tolist() for row in rows] for j, part in enumerate(parts)}
+    past = {part: [row[j] for row in rows] for j, part in enumerate(parts)}
     used = [part for part in parts if any(g is not None for g in part.gradients)]
     if not used:
         return 0.0, [None for part in parts for _ in part.gradients]

@@ -8,7 +8,7 @@ with the rates lr_j(s) that the group had, in units of the present one (:mod:`.r
 is linear in its numbers, the sum was carried on from step to step (:mod:`.noted`).
 
 Example: beta = 1/2, n_i = n_j = 2: the newest step s = 1 weighs 1/2 + 1/4, the oldest s = 0 weighs 1/4.  A table has
-one row for each past step, with the columns weight, scalars of F; steps of the same F are one row.
+one row for each past step, its weight and the scalars of F; steps of the same F are one row.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -23,9 +24,12 @@ from torch import Tensor
 
 from .groups import Part, Share, step_of
 from .past_rule import shortened
-from .rates import PastRates, counted, past_rates
+from .power_sums import power_sums
+from .rates import PastRates, counted, has_one_rate, past_rates
 
-Row = list[Tensor]
+Table = list[list[float]]
+"""A row for each past step of a group: weight, scalars of F."""
+Row = list[Table]
 """What each group puts into the displacement of one product: a table for each."""
 
 
@@ -57,55 +61,71 @@ def memory_key(part: Part, memory: int) -> str:
     return f"{part.place}.{memory}{'t' if part.target else ''}{'l' if math.isinf(part.n) else ''}"
 
 
-def last_step(sender: Part, receiver: float) -> Tensor:
+def last_step(sender: Part, receiver: float) -> Table:
     """The table of a line through the past: the last step of the sender; nothing before the first step of either."""
-    if min(sender.n, receiver) == 0:
-        return _table([])
-    return _table([past_rates(sender.group, torch.ones(1)) * torch.ones(1, dtype=torch.float64)])
+    return [] if min(sender.n, receiver) == 0 else [[float(past_rates(sender.group, torch.ones(1)))]]
 
 
 def placed(row: Row, rows: list[Row]) -> Share:
     """The place of a row among the rows, which it joins where it is new; its factor."""
-    if all(table.numel() == 0 for table in row):
+    if not any(row):
         return None
     for place, other in enumerate(rows):
-        if all(a.shape == b.shape for a, b in zip(row, other, strict=True)):
-            mine, theirs = _joined(row), _joined(other)
-            scale = mine[0, 0] / theirs[0, 0]
-            same = torch.cat([scale * theirs[:, :1], theirs[:, 1:]], dim=1)
-            if torch.allclose(mine, same, rtol=2.0**-44, atol=0.0):
-                return place, float(scale)
+        scale = scale_between(row, other)
+        if scale is not None:
+            return place, scale
     rows.append(row)
     return len(rows) - 1, 1.0
 
 
-def _joined(row: Row) -> Tensor:
-    """All tables below each other; those without a row have no columns either."""
-    return torch.cat([table for table in row if table.numel()])
+def scale_between(row: Row, other: Row) -> float | None:
+    """How many times the other row a row is: the weights in proportion, the scalars the same, to rounding."""
+    if [*map(len, row)] != [*map(len, other)]:
+        return None
+    steps = [*zip(chain(*row), chain(*other), strict=True)]
+    scale = steps[0][0][0] / steps[0][1][0]
+    same = all(_close(mine, [scale * theirs[0], *theirs[1:]]) for mine, theirs in steps)
+    return scale if same else None
 
 
-def remembered(decay: float, receiver: float, sender: Part, key: str = "") -> Tensor:
+def _close(first: Sequence[float], second: Sequence[float]) -> bool:
+    return all(math.isclose(x, y, rel_tol=2.0**-44) for x, y in zip(first, second, strict=True))
+
+
+def remembered(decay: float, receiver: float, sender: Part, key: str = "") -> Table:
     """What the past steps of a sender weigh in a memory of a receiver that has made so many updates: a table."""
     memory = sender.formulas.memory
     assert memory is not None
     carried = _carried(decay, receiver, sender, key)
     if carried is not None:
         return carried
-    ago, weights = _weights(decay, receiver, sender)
-    if not weights.any():
-        return _table([])
     if memory.past_scalars is None:
         # F does not depend on the step: one row stands for the whole sum.
-        return _table([weights.sum()[None]])
+        weight = whole_weight(decay, receiver, sender)
+        return [[weight]] if weight else []
+    ago, weights = _weights(decay, receiver, sender)
+    if not weights.any():
+        return []
     steps = None if math.isinf(sender.n) else sender.n - ago
     scalars = own_numbers(sender, steps)
     if memory.is_linear:
-        return _summed(torch.stack([(weights * x).sum() for x in scalars]))
-    table = _table([weights, *(x + torch.zeros_like(ago) for x in scalars)])
+        return _summed([float((weights * x).sum()) for x in scalars])
+    table = torch.stack([weights, *(x + torch.zeros_like(ago) for x in scalars)], dim=1)
     settled, early = _settled(table, sender)
     if steps is None or not memory.is_smooth or not early.any():
-        return torch.cat([settled, table[early]])
-    return torch.cat([settled, _table(shortened(weights[early], steps[early], partial(own_numbers, sender)))])
+        return settled + table[early].tolist()
+    columns = shortened(weights[early], steps[early], partial(own_numbers, sender))
+    return settled + torch.stack(columns, dim=1).tolist()
+
+
+def whole_weight(decay: float, receiver: float, sender: Part) -> float:
+    """``sum_s w(s) lr_j(s)``; with one rate ``sum_k k beta^k`` to n_j, or n_i if less, and n_j times what follows."""
+    if not has_one_rate(sender.group):
+        return float(_weights(decay, receiver, sender)[1].sum())
+    near = power_sums(decay, counted(decay, min(receiver, sender.n)), 1)[1]
+    if receiver <= sender.n:
+        return near
+    return near + sender.n * decay**sender.n * power_sums(decay, counted(decay, receiver - sender.n), 0)[0]
 
 
 def _weights(decay: float, receiver: float, sender: Part) -> tuple[Tensor, Tensor]:
@@ -139,7 +159,7 @@ def summed_rates(decay: float, sender: Part) -> tuple[float, ...]:
     return tuple(sender.unit * float((weights * x).sum()) for x in numbers)
 
 
-def _carried(decay: float, receiver: float, sender: Part, key: str) -> Tensor | None:
+def _carried(decay: float, receiver: float, sender: Part, key: str) -> Table | None:
     """The table from the sums that were carried on; None where the rates are counted one by one.
 
     A receiver of more updates has ``(beta^(n_j+1) - beta^(n_i+1))/(1 - beta)`` more of every step.
@@ -147,33 +167,29 @@ def _carried(decay: float, receiver: float, sender: Part, key: str) -> Tensor | 
     past, memory = PastRates.of(sender.group), sender.formulas.memory
     if memory is None or key not in past.sums or not sender.n == sender.oldest <= receiver:
         return None
-    found = torch.tensor(past.sums[key], dtype=torch.float64)
+    more = 0.0
     if receiver > sender.n:
         more = decay ** (sender.n + 1) * fallen(decay, receiver - sender.n) / (1 - decay)
-        found += more * torch.tensor(past.total, dtype=torch.float64)
-    found /= sender.unit
+    total = past.total if more else (0.0,) * len(past.sums[key])
+    found = [(x + more * y) / sender.unit for x, y in zip(past.sums[key], total, strict=True)]
     if memory.past_scalars is None:
-        return _table([found]) if found.any() else _table([])
+        return [found] if any(found) else []
     return _summed(found)
 
 
-def _table(columns: Sequence[Tensor]) -> Tensor:
-    return torch.stack(list(columns), dim=1) if columns else torch.empty(0, 1, dtype=torch.float64)
-
-
-def _summed(sums: Tensor) -> Tensor:
+def _summed(sums: Sequence[float]) -> Table:
     """F is linear in its scalars: one row stands for the whole sum, its weight the size of the largest scalar."""
-    size = sums.abs().max()
-    return _table([]) if size == 0 else torch.cat([size[None], sums / size])[None]
+    size = max(map(abs, sums))
+    return [[size, *(x / size for x in sums)]] if size else []
 
 
-def _settled(table: Tensor, sender: Part) -> tuple[Tensor, Tensor]:
+def _settled(table: Tensor, sender: Part) -> tuple[Table, Tensor]:
     """The steps whose scalars have reached their limit as one row, or none; which steps have not."""
     memory = sender.formulas.memory
     if not sender.formulas.has_limit or memory is None or memory.past_scalars is None:
-        return table[:0], torch.ones(len(table), dtype=torch.bool)
+        return [], torch.ones(len(table), dtype=torch.bool)
     limit = [float(x) for x in memory.past_scalars(step_of(math.inf), *sender.values)]
     end = torch.tensor([0.0, *limit], dtype=torch.float64)
     early = ((table - end).abs() > 2.0**-53 * end.abs())[:, 1:].any(dim=1)
-    end[0] = table[~early, 0].sum()
-    return table[:0] if bool(early.all()) else end[None], early
+    weight = float(table[~early, 0].sum())
+    return [] if bool(early.all()) else [[weight, *limit]], early

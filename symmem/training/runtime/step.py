@@ -17,7 +17,7 @@ from .groups import Part, Product
 from .processes import OneProcess
 from .products import Hvp, check_hooks, evaluation_by, is_difference
 from .refusals import without_hooks
-from .remembered import Row, planned
+from .remembered import Row, Table, planned
 from .sharding import OnShard, is_sharded, local
 from .vectors import Closure, Target, Vectors, accumulate, joined, widened
 
@@ -115,17 +115,17 @@ def _displacement(parts: Sequence[Part], row: Row) -> Vectors:
     return found
 
 
-def contribution(part: Part, table: Tensor) -> Vectors:
+def contribution(part: Part, table: Table) -> Vectors:
     """What the group puts into a displacement, lr times the sum of weight * F: a tensor for each parameter."""
     found: Vectors = [None] * len(part.parameters)
     memory = part.formulas.memory
-    if memory is None or part.unit == 0 or not table.numel():
+    if memory is None or part.unit == 0 or not table:
         return found
     for bunch in bunches(part):
         thetas = [part.parameters[place] for place in bunch]
         point = widened(joined(thetas), gradient_of(part, bunch))
         total = torch.empty_like(point[0])
-        for row, (weight, *scalars) in enumerate(table.tolist()):
+        for row, (weight, *scalars) in enumerate(table):
             given = (*part.functions[bunch[0]], *scalars, *part.values)
             target = Target(total, part.unit * weight, is_new=row == 0)
             with named(part, bunch[0]):

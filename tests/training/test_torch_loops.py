@@ -17,7 +17,7 @@ from torch import nn
 from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
 
 from symmem import Momentum, Optimizer
-from symmem.training import Memoryless, WithMemory
+from symmem.training import Memoryless, WithMemory, probe
 
 X = torch.randn(24, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
@@ -292,6 +292,39 @@ def test_hooks_inside_a_model_are_honoured_or_refused(
             optimizer.step(loss)
         found.append(flat(net))
     assert torch.allclose(*found, rtol=0, atol=1e-9)
+
+
+def on_a_parameter(net: Model, hook: Callable[..., Any]) -> Callable[[], torch.Tensor]:
+    net.layers[0].weight.register_hook(hook)
+    return closure(net)
+
+
+def a_probe(net: Model, loss: Callable[[], torch.Tensor]) -> None:
+    probe(net, torch.optim.AdamW(net.parameters()), loss, iterations=2)
+
+
+def a_probe_of_noise(net: Model, loss: Callable[[], torch.Tensor]) -> None:
+    """The rest of the probe by differences: the products of noise are second derivatives."""
+    known = {"hvp": "central-difference", "iterations": 0}
+    probe(net, torch.optim.AdamW(net.parameters()), closure(net), batches=[loss, loss], **known)
+
+
+def a_step_of_second_order(net: Model, loss: Callable[[], torch.Tensor]) -> None:
+    SECOND["second order"](net.parameters()).step(loss)
+
+
+@pytest.mark.parametrize("hooked", [on_a_parameter, through_a_module, through_an_activation])
+@pytest.mark.parametrize("work", [a_probe, a_probe_of_noise, a_step_of_second_order])
+def test_hooks_are_refused_wherever_a_gradient_is_differentiated(
+    work: Callable[..., None], hooked: Callable[..., Callable[[], torch.Tensor]]
+) -> None:
+    net = model().eval()
+    loss, start = hooked(net, torch.neg), flat(net).clone()
+    with pytest.raises(RuntimeError, match="hook"):
+        work(net, loss)
+    assert torch.equal(flat(net), start)
+    other = model().eval()
+    work(other, closure(other))
 
 
 def derivative(net: Model, points: list[torch.Tensor], v: list[torch.Tensor]) -> list[torch.Tensor]:

@@ -10,16 +10,22 @@ from torch import Tensor
 from .evaluation import Evaluation
 from .formulas import Function, Group, HigherOrder
 from .processes import OneProcess
-from .refusals import check_twice, explained
+from .products import check_hooks
+from .refusals import check_twice, explained, without_hooks
 from .sharding import is_sharded, local
 from .step import Resources, check_finite
 from .vectors import Closure, Vectors, widened
 
 
 def higher_step(
-    formulas: HigherOrder, groups: Sequence[Group], closure: Closure, resources: Resources
+    formulas: HigherOrder,
+    groups: Sequence[Group],
+    closure: Closure,
+    resources: Resources,
+    *,
+    first: bool = False,
 ) -> Tensor:
-    """One update of every group; returns the loss before it."""
+    """One update of every group; returns the loss before it.  The ``first`` one looks for hooks inside the model."""
     common = common_group(groups, formulas.order)
     trained = [(p, float(group["lr"])) for group in groups for p in group["params"] if p.requires_grad]
     owned = [p for p, _ in trained]
@@ -27,6 +33,8 @@ def higher_step(
         raise ValueError(
             f"{formulas.name} needs whole tensors, all as one vector, and a parameter is sharded; use replicas"
         )
+    check_hooks(owned, resources.hvp)
+    closure = without_hooks(closure) if first else closure
     with resources.processes.opened(owned) as points:
         sign = -1 if common["maximize"] else 1
         tower = Tower(closure, points, resources.processes, [local(p) for p in owned], sign)

@@ -88,7 +88,9 @@ class Memoryless(GroupOptimizer[Formulas]):
         self.check_changes()
         resources, formulas = self.resources(closure), self.formulas
         if isinstance(formulas, HigherOrder):
-            return higher_step(formulas, self.param_groups, closure, resources)
+            loss = higher_step(formulas, self.param_groups, closure, resources, first=not self._tried)
+            self._tried = True
+            return loss
         assert isinstance(formulas, FirstOrder)
         parts = [Part(formulas, group, place) for place, group in enumerate(self.param_groups)]
         first = formulas.memory is not None and not self._tried

@@ -24,6 +24,8 @@ from torch import Tensor
 from .formulas import FirstOrder
 from .probe import left_alone
 from .probed import Probed
+from .products import check_hooks
+from .refusals import check_twice, without_hooks
 from .sharding import is_sharded
 from .vectors import Closure
 
@@ -120,8 +122,10 @@ class _Rows:
 
     def __init__(self, parameters: Sequence[Tensor], batches: Sequence[Closure], sign: float) -> None:
         self._parameters = list(parameters)
+        check_hooks(self._parameters, "double-backward")
         with torch.enable_grad():
-            self._gradients = [self._gradient(sign * closure()) for closure in batches]
+            self._gradients = [self._gradient(sign * without_hooks(closure)()) for closure in batches]
+        check_twice(self._gradients)
         self._rows = torch.stack([each.detach() for each in self._gradients])
 
     def _gradient(self, loss: Tensor) -> Tensor:

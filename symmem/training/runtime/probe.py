@@ -54,6 +54,7 @@ from .probed import Probed, warn_once
 from .processes import OneProcess
 from .products import Hvp, check_hvp
 from .random_state import random_states, set_random_states
+from .refusals import without_hooks
 from .running import RunningPart, State, check_torch_options, running_parts
 from .running_loss import modified_loss
 from .sharding import is_sharded
@@ -98,7 +99,8 @@ def probe(
         processes = _processes(model, parts, hvp, process_group)
         functions = getattr(optimizer, "functions", []) if formulas.opaque else []
         resources = Resources(hvp, functions, processes)
-        given = formulas, parts, optimizer.state, closure, resources
+        seen = without_hooks(closure) if hvp == "double-backward" else closure
+        given = formulas, parts, optimizer.state, seen, resources
         found = _probed(*given, iterations=iterations, previous=previous)
     found.missing = _missing(formulas, found, iterations)
     warn_once(found, optimizer)

@@ -15,7 +15,7 @@ Closure = Callable[[], Tensor]
 Vectors = list[Tensor | None]
 """A tensor for each parameter; None stands for zero."""
 
-BLOCK = 2**17
+BLOCK = 2**18
 """Entries updated at a time on a CPU: they stay in the cache, and the memory of one block serves the next."""
 LARGE_BLOCK = 2**24
 """The same elsewhere, where every operation is a launch: it bounds the memory of what stands between."""

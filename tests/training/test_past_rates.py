@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
-from symmem.training import Memoryless
+from symmem.training import Memoryless, WithMemory
 from symmem.training.runtime.rates import PastRates, counted, past_rates, unit_of
 from symmem.training.runtime.remembered import _weights
 
@@ -113,3 +116,61 @@ def test_the_rates_of_another_run_go_with_it() -> None:
         optimizer.step(lambda parameters=parameters: loss(parameters))
         ends.append(torch.cat([p.detach() for p in parameters]))
     assert torch.equal(*ends)
+
+
+def curved(x: torch.Tensor) -> torch.Tensor:
+    return (x + 2 * x.flip(0)).square().sum().exp()
+
+
+@pytest.mark.parametrize("made", [Memoryless, partial(WithMemory, strength=-1.0)])
+@pytest.mark.parametrize("name", ["adam", "heavyball", "rmsprop"])
+def test_a_step_without_a_gradient_is_none(name: str, made: Callable[..., Any]) -> None:
+    """A group of which the loss sees nothing for some steps, as a head that is not used, is as if trained alone."""
+    used = [t < 2 or t >= 40 for t in range(45)]
+    rates = [0.01 * (1 - t / 60) for t in range(45)]
+    x, y = two_tensors()
+    (alone,) = two_tensors()[:1]
+    both, single = (made(name, [{"params": [p]} for p in each], lr=0.01) for each in ([x, y], [alone]))
+    for rate, is_used in zip(rates, used, strict=True):
+        for group in (*both.param_groups, *single.param_groups):
+            group["lr"] = rate
+        both.step(lambda is_used=is_used: curved(x) + curved(y) if is_used else curved(y))
+        if is_used:
+            single.step(lambda: curved(alone))
+    assert torch.allclose(x, alone, rtol=0, atol=1e-14)
+    assert float((two_tensors()[0] - alone).abs().max()) > 0.01
+
+
+def test_a_parameter_without_a_gradient_is_near_the_rates_of_its_group() -> None:
+    """In a group that goes on without it, its past steps count with the newest rates of the group."""
+    x, y = two_tensors()
+    (alone,) = two_tensors()[:1]
+    both, single = (WithMemory("adam", each, lr=0.01, eps=1e-3, strength=-1.0) for each in ([x, y], [alone]))
+    for t in range(45):
+        both.param_groups[0]["lr"] = single.param_groups[0]["lr"] = 0.01 * (1 - t / 1000)
+        if t < 2 or t >= 40:
+            both.step(lambda: curved(x) + curved(y))
+            single.step(lambda: curved(alone))
+        else:
+            both.step(lambda: curved(y))
+    moved = float((two_tensors()[0] - alone).abs().max())
+    assert 0 < float((x - alone).abs().max()) < 1e-3 * moved
+
+
+@pytest.mark.parametrize("name", ["adan", "optimistic-adam", "delayed-gd", "adam", "rmsprop", "lion"])
+@pytest.mark.parametrize("made", [Memoryless, partial(WithMemory, strength=-1.0)])
+@pytest.mark.parametrize("still", [range(1), range(4, 9), range(2, 60)])
+def test_steps_of_rate_zero_are_the_limit_of_small_ones(
+    still: range, made: Callable[..., Any], name: str
+) -> None:
+    """Two groups, whose memories ask for rows of the same weights: warm-up from 0, a pause, a long one."""
+    ends = []
+    for zero in (0.0, 1e-200):
+        parameters = two_tensors()
+        optimizer = made(name, [{"params": [p]} for p in parameters], lr=2e-4)
+        for t in range(still.stop + 3):
+            for group in optimizer.param_groups:
+                group["lr"] = zero if t in still else 2e-4 * (1 + t / 100)
+            optimizer.step(lambda parameters=parameters: loss(parameters))
+        ends.append(torch.cat([p.detach() for p in parameters]))
+    torch.testing.assert_close(*ends, rtol=1e-12, atol=1e-12)

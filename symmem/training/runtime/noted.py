@@ -25,20 +25,26 @@ from .remembered import fallen, memory_key, own_numbers, summed_rates
 
 def note_steps(parts: Sequence[Part]) -> None:
     """The groups that have a gradient made an update: n counts it, and its rate joins the past ones."""
-    made = [part for part in parts if any(g is not None for g in part.gradients)]
-    note_rates(made, parts)
-    for part in made:
+    note_rates(parts, parts)
+    for part in filter(is_updated, parts):
         part.group["n"] += 1
 
 
+def is_updated(part: Part) -> bool:
+    """Whether a parameter of the part has a gradient in this step."""
+    return any(g is not None for g in part.gradients)
+
+
 def note_rates(parts: Sequence[Part], receivers: Sequence[Part]) -> None:
-    """The rates of a step that all parts are about to count join the past ones, as all the receivers remember them."""
+    """The rates of a step join the past ones of the groups that make an update, as all the receivers remember them."""
     oldest: dict[int, Part] = {}
     for part in parts:
         known = oldest.setdefault(part.place, part)
         oldest[part.place] = part if part.n > known.n else known
+    updated = {part.place for part in filter(is_updated, parts)}
     seen = {memory_key(part, k): decay for part in receivers for k, decay in enumerate(part.decays)}
-    for part in oldest.values():
+    for place in updated:
+        part = oldest[place]
         past = PastRates.of(part.group)
         if "_rates" not in part.group or (past.newest == (part.lr,) and not past.sums):
             part.group["_rates"] = [part.lr]
@@ -48,22 +54,31 @@ def note_rates(parts: Sequence[Part], receivers: Sequence[Part]) -> None:
 
 
 def _after(part: Part, past: PastRates, seen: Mapping[str, float], listed: float) -> PastRates:
-    """With the step of this part; the newest rates stay listed as far as they are asked for."""
+    """With the step of this part; the newest rates stay listed as far as they are asked for.
+
+    The sums are those of the part that has made most updates, and stay where it makes none: the rates of a parameter
+    that has no gradient in some steps are those of the newest steps of its group.
+    """
     memory = part.formulas.memory
     longest = max((counted(decay, math.inf) for decay in seen.values()), default=1)
     if memory is None or memory.is_one_line:
         return PastRates((part.lr,))
     if not memory.has_sums:
         return PastRates((*past.newest, part.lr)[-max(longest, 1) :])
-    now = [part.lr * float(x) for x in own_numbers(part, torch.tensor([part.n], dtype=torch.float64))]
-    sums = {}
-    for key, decay in seen.items():
-        before = past.sums.get(key) or summed_rates(decay, part)
-        newest = decay * fallen(decay, part.n + 1) / (1 - decay) if decay else 0.0
-        sums[key] = tuple(decay * old + newest * new for old, new in zip(before, now, strict=True))
-    total = tuple(a + b for a, b in zip(past.total or _total(part, past), now, strict=True))
+    sums = {key: past.sums.get(key) or summed_rates(decay, part) for key, decay in seen.items()}
+    total = past.total or _total(part, past)
+    if is_updated(part):
+        now = [part.lr * float(x) for x in own_numbers(part, torch.tensor([part.n], dtype=torch.float64))]
+        sums = {key: _carried_on(decay, part.n, sums[key], now) for key, decay in seen.items()}
+        total = tuple(a + b for a, b in zip(total, now, strict=True))
     keep = int(min(listed, max(longest, 1)))
     return PastRates((*past.newest, part.lr)[-keep:], total, sums)
+
+
+def _carried_on(decay: float, n: float, sums: Sequence[float], now: Sequence[float]) -> tuple[float, ...]:
+    """The sums after one more step, which has these numbers times its rate."""
+    newest = decay * fallen(decay, n + 1) / (1 - decay) if decay else 0.0
+    return tuple(decay * old + newest * new for old, new in zip(sums, now, strict=True))
 
 
 def _total(part: Part, past: PastRates) -> tuple[float, ...]:

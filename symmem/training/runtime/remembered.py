@@ -67,8 +67,8 @@ def last_step(sender: Part, receiver: float) -> Table:
 
 
 def placed(row: Row, rows: list[Row]) -> Share:
-    """The place of a row among the rows, which it joins where it is new; its factor."""
-    if not any(row):
+    """The place of a row among the rows, which it joins where it is new; its factor.  Steps of rate 0 weigh nothing."""
+    if not any(weight for table in row for weight, *_ in table):
         return None
     for place, other in enumerate(rows):
         scale = scale_between(row, other)
@@ -83,7 +83,7 @@ def scale_between(row: Row, other: Row) -> float | None:
     if [*map(len, row)] != [*map(len, other)]:
         return None
     steps = [*zip(chain(*row), chain(*other), strict=True)]
-    scale = steps[0][0][0] / steps[0][1][0]
+    scale = next(mine[0] / theirs[0] for mine, theirs in steps if theirs[0])
     same = all(_close(mine, [scale * theirs[0], *theirs[1:]]) for mine, theirs in steps)
     return scale if same else None
 

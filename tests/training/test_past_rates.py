@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
@@ -63,7 +64,7 @@ def test_the_weights_of_past_steps_are_their_definition(decay: float, receiver: 
     """``w(s) = sum_{k = n_j - s .. n_i} beta^k``, times the rate of the step in units of the present one."""
     rates = [0.1 * (s + 1) for s in range(sender)]
     group = {"lr": 0.2, "_rates": rates}
-    ago, weights = _weights(decay, receiver, SimpleNamespace(n=sender, group=group))
+    ago, weights = _weights(decay, receiver, SimpleNamespace(n=sender, member=0, group=group))
     for back, weight in zip(ago.tolist(), weights.tolist(), strict=True):
         true = sum(decay**k for k in range(int(back), receiver + 1)) * rates[sender - int(back)] / 0.2
         assert weight == pytest.approx(true, rel=1e-13)
@@ -141,20 +142,66 @@ def test_a_step_without_a_gradient_is_none(name: str, made: Callable[..., Any]) 
     assert float((two_tensors()[0] - alone).abs().max()) > 0.01
 
 
-def test_a_parameter_without_a_gradient_is_near_the_rates_of_its_group() -> None:
-    """In a group that goes on without it, its past steps count with the newest rates of the group."""
-    x, y = two_tensors()
-    (alone,) = two_tensors()[:1]
-    both, single = (WithMemory("adam", each, lr=0.01, eps=1e-3, strength=-1.0) for each in ([x, y], [alone]))
-    for t in range(45):
-        both.param_groups[0]["lr"] = single.param_groups[0]["lr"] = 0.01 * (1 - t / 1000)
-        if t < 2 or t >= 40:
-            both.step(lambda: curved(x) + curved(y))
-            single.step(lambda: curved(alone))
-        else:
-            both.step(lambda: curved(y))
-    moved = float((two_tensors()[0] - alone).abs().max())
-    assert 0 < float((x - alone).abs().max()) < 1e-3 * moved
+PATTERNS = {
+    "a pause": (lambda t: t < 6 or t >= 20, lambda t: t >= 3),
+    "the oldest pauses": (lambda t: t < 20 or t >= 30, lambda t: t >= 15),
+    "overtaken": (lambda t: t < 6 or t >= 30, lambda t: t >= 6),
+    "one after the other": (lambda t: t % 3 == 0, lambda t: t % 3 != 0),
+}
+"""In which steps two tensors of one group are used."""
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("name", ["adam", "heavyball", "rmsprop"])
+def test_tensors_of_a_group_have_pasts_of_their_own(name: str, pattern: str, frozen: bool) -> None:
+    """Each is as if trained alone, with the rates of its own steps, without a gradient or frozen in the others."""
+    both, alone = two_tensors(), two_tensors()
+    joint = WithMemory(name, both, lr=0.01, strength=-1.0)
+    single = [WithMemory(name, [p], lr=0.01, strength=-1.0) for p in alone]
+    for t in range(40):
+        rate = (0.0001 if name == "heavyball" else 0.01) * (1.1 + math.cos(t / 10))
+        used = [is_used(t) for is_used in PATTERNS[pattern]]
+        for group in (*joint.param_groups, *(each.param_groups[0] for each in single)):
+            group["lr"] = rate
+        for p, on in zip(both, used, strict=True):
+            p.requires_grad_(on or not frozen)
+        joint.step(lambda used=used: sum(curved(p) for p, on in zip(both, used, strict=True) if on))
+        for p, each, on in zip(alone, single, used, strict=True):
+            if on:
+                each.step(lambda p=p: curved(p))
+    torch.testing.assert_close(torch.stack(both), torch.stack(alone), rtol=0, atol=1e-13)
+
+
+def test_a_group_that_is_thawed_knows_what_the_others_did() -> None:
+    """Heavy ball by hand: S = sum_s sum_{k = n_j - s .. n_i} beta^k lr_j(s) F(s), F(s) = g sum_{k <= s} beta^k."""
+    beta, rates = 0.9, [1e-7 if t < 38 else 1e-3 for t in range(42)]
+    x, y = (torch.nn.Parameter(torch.ones(1, dtype=torch.float64)) for _ in range(2))
+    groups = [{"params": [x]}, {"params": [y]}]
+    optimizer = WithMemory("heavyball", groups, lr=1e-3, momentum=beta, strength=-1.0)
+
+    def memory(g: float, own: int, past: list[float]) -> float:
+        count = len(past)
+        return sum(
+            sum(beta**k for k in range(count - s, own + 1)) * past[s] * g * sum(beta**k for k in range(s + 1))
+            for s in range(max(0, count - own), count)
+        )
+
+    of_x, of_y, momentum = list[float](), list[float](), 0.0
+    for t, rate in enumerate(rates):
+        x.requires_grad_(t < 3 or t >= 40)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        before, slopes = x.item(), (x.item() + 0.9 * y.item() + 1, y.item() + 0.9 * x.item())
+        optimizer.step(lambda: 0.5 * (x * x + y * y + 1.8 * x * y).sum() + x.sum())
+        if x.requires_grad:
+            momentum = beta * momentum + slopes[0]
+            truth = memory(slopes[0], len(of_x), of_x) + 0.9 * memory(slopes[1], len(of_x), of_y)
+            assert (x.item() - before) / rate + momentum == pytest.approx(
+                truth, abs=1e-8 if t < 38 else 1e-11
+            )
+            of_x.append(rate)
+        of_y.append(rate)
 
 
 @pytest.mark.parametrize("name", ["adan", "optimistic-adam", "delayed-gd", "adam", "rmsprop", "lion"])

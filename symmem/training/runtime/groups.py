@@ -16,6 +16,14 @@ from .rates import unit_of
 from .sharding import local
 from .vectors import Vectors, entry, joined, widened
 
+OF_EVERY_GROUP = (
+    *("params", "param_names", "name", "_rates", "foreach", "fused"),
+    *("initial_lr", "max_lr", "min_lr", "swa_lr", "base_momentum", "max_momentum"),
+    *("lr_scale", "group_name", "names"),
+)
+"""Keys of a group beside the arguments: what PyTorch and a run here leave in it, what schedulers do, and what training
+frameworks write there to find a group again.  No formula reads them; another key may be an argument with a slip in it.
+"""
 Share = tuple[int, float] | None
 """Which product, and its factor; None where nothing is remembered."""
 
@@ -53,6 +61,7 @@ class Part:
         self.parameters: list[Tensor] = []
         self.functions: list[list[Any]] = []
         self.span = slice(0)
+        self.members = [0]
         self.gradients: Vectors = []
         self.memories: list[Remembered] = []
 
@@ -64,7 +73,12 @@ class Part:
     @cached_property
     def unit(self) -> float:
         """The rate in which the past rates of the group are counted."""
-        return unit_of(self.group)
+        return unit_of(self.group, self.member)
+
+    @property
+    def member(self) -> int:
+        """A parameter by its place in the group, whose past rates are those of the part."""
+        return self.members[0]
 
     @property
     def had_one_rate(self) -> bool:
@@ -81,11 +95,6 @@ class Part:
     def n(self) -> float:
         """The updates that it has made; infinite where the limit form is asked for."""
         return math.inf if self.group["limit"] else float(self.group["n"])
-
-    @property
-    def oldest(self) -> float:
-        """The most updates that a parameter of its group has made: the sums of past rates are those of that many."""
-        return self.n
 
     @cached_property
     def values(self) -> list[float]:

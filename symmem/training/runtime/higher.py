@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .evaluation import Evaluation
 from .formulas import Function, Group, HigherOrder
+from .groups import OF_EVERY_GROUP
 from .processes import OneProcess
 from .products import check_hooks
 from .refusals import check_twice, explained, without_hooks
@@ -63,7 +64,7 @@ def higher_step(
 def common_group(groups: Sequence[Group], order: int) -> Group:
     """What the groups agree on: beyond order 1 they may differ in lr alone."""
     first, *others = groups
-    for name in first.keys() - {"params", "lr", "initial_lr"}:
+    for name in first.keys() - {"lr", *OF_EVERY_GROUP}:
         if any(group[name] != first[name] for group in others):
             raise ValueError(f"at order {order} the groups may differ in lr alone, not in {name}")
     return first

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from .groups import Part
-from .rates import PastRates, counted
+from .rates import PastRates, counted, written
 from .remembered import fallen, memory_key, own_numbers, summed_rates
 
 
@@ -36,41 +36,50 @@ def is_updated(part: Part) -> bool:
 
 
 def note_rates(parts: Sequence[Part], receivers: Sequence[Part]) -> None:
-    """The rates of a step join the past ones of the groups that make an update, as all the receivers remember them."""
-    oldest: dict[int, Part] = {}
-    for part in parts:
-        known = oldest.setdefault(part.place, part)
-        oldest[part.place] = part if part.n > known.n else known
-    updated = {part.place for part in filter(is_updated, parts)}
-    seen = {memory_key(part, k): decay for part in receivers for k, decay in enumerate(part.decays)}
-    for place in updated:
-        part = oldest[place]
-        past = PastRates.of(part.group)
-        if "_rates" not in part.group or (past.newest == (part.lr,) and not past.sums):
-            part.group["_rates"] = [part.lr]
-            continue
-        younger = [other.n + 1 for other in (*parts, *receivers) if other.n < part.n]
-        part.group["_rates"] = _after(part, past, seen, max(younger, default=1)).written()
+    """The rates of a step join the past ones of what is updated in it, as all the receivers remember them.
 
-
-def _after(part: Part, past: PastRates, seen: Mapping[str, float], listed: float) -> PastRates:
-    """With the step of this part; the newest rates stay listed as far as they are asked for.
-
-    The sums are those of the part that has made most updates, and stay where it makes none: the rates of a parameter
-    that has no gradient in some steps are those of the newest steps of its group.
+    Parameters that are updated in other steps have pasts of their own; what is not updated or trained keeps its past.
     """
-    memory = part.formulas.memory
+    seen = {memory_key(part, k): decay for part in receivers for k, decay in enumerate(part.decays)}
+    for place in {part.place for part in filter(is_updated, parts)}:
+        here = [part for part in (*parts, *receivers) if part.place == place and not part.target]
+        group = here[0].group
+        if not group.get("_rates") or group["_rates"] == [here[0].lr]:
+            group["_rates"] = [here[0].lr]
+            continue
+        records = []
+        for part in dict.fromkeys(here):
+            updated = updated_members(part)
+            if updated:
+                younger = [other.n + 1 for other in (*parts, *receivers) if other.n < part.n]
+                records.append((updated, _after(part, seen, max(younger, default=1))))
+            if resting := [member for member in part.members if member not in updated]:
+                records.append((resting, PastRates.of(group, part.member)))
+        group["_rates"] = written(records)
+
+
+def updated_members(part: Part) -> list[int]:
+    """Those that have a gradient in this step; a group without memory counts its updates as a whole."""
+    if not part.keeps_state:
+        return part.members if is_updated(part) else []
+    pairs = zip(part.members, part.gradients or [None] * len(part.members), strict=True)
+    return [member for member, g in pairs if g is not None]
+
+
+def _after(part: Part, seen: Mapping[str, float], listed: float) -> PastRates:
+    """With the step of this part; the newest rates stay listed as far as they are asked for."""
+    past, memory = PastRates.of(part.group, part.member), part.formulas.memory
     longest = max((counted(decay, math.inf) for decay in seen.values()), default=1)
     if memory is None or memory.is_one_line:
         return PastRates((part.lr,))
     if not memory.has_sums:
         return PastRates((*past.newest, part.lr)[-max(longest, 1) :])
-    sums = {key: past.sums.get(key) or summed_rates(decay, part) for key, decay in seen.items()}
-    total = past.total or _total(part, past)
-    if is_updated(part):
-        now = [part.lr * float(x) for x in own_numbers(part, torch.tensor([part.n], dtype=torch.float64))]
-        sums = {key: _carried_on(decay, part.n, sums[key], now) for key, decay in seen.items()}
-        total = tuple(a + b for a, b in zip(total, now, strict=True))
+    now = [part.lr * float(x) for x in own_numbers(part, torch.tensor([part.n], dtype=torch.float64))]
+    sums = {
+        key: _carried_on(decay, part.n, past.sums.get(key) or summed_rates(decay, part), now)
+        for key, decay in seen.items()
+    }
+    total = tuple(a + b for a, b in zip(past.total or _total(part, past), now, strict=True))
     keep = int(min(listed, max(longest, 1)))
     return PastRates((*past.newest, part.lr)[-keep:], total, sums)
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from .formulas import FirstOrder, Formulas, Group, HigherOrder
 from .fused import Kernels
+from .groups import OF_EVERY_GROUP
 from .kernels import check_kernels, compiled_kernels
 from .lines import check_history
 from .loops import Watched
@@ -42,14 +43,6 @@ class Settings:
     kernels: str | None = None
 
 
-OF_EVERY_GROUP = (
-    *("params", "param_names", "name", "_rates", "foreach", "fused"),
-    *("initial_lr", "max_lr", "min_lr", "swa_lr", "base_momentum", "max_momentum"),
-    *("lr_scale", "group_name", "names"),
-)
-"""Keys of a group beside the arguments: what PyTorch and a run here leave in it, what schedulers do, and what training
-frameworks write there to find a group again.  No formula reads them; another key may be an argument with a slip in it.
-"""
 Given = TypeVar("Given", bound=Formulas)
 
 
@@ -106,6 +99,9 @@ class GroupOptimizer(torch.optim.Optimizer, Generic[Given]):
         if unknown:
             raise ValueError(f"a parameter group has {unknown}; known are {', '.join(self.defaults)}")
         super().add_param_group(param_group)
+        self.param_groups[-1].setdefault(
+            "_rates", []
+        )  # a distributed checkpoint loads what stands there already
         try:
             self.check_group(self.param_groups[-1])
         except (TypeError, ValueError):

@@ -63,7 +63,11 @@ def memory_key(part: Part, memory: int) -> str:
 
 def last_step(sender: Part, receiver: float) -> Table:
     """The table of a line through the past: the last step of the sender; nothing before the first step of either."""
-    return [] if min(sender.n, receiver) == 0 else [[float(past_rates(sender.group, torch.ones(1)))]]
+    return (
+        []
+        if min(sender.n, receiver) == 0
+        else [[float(past_rates(sender.group, torch.ones(1), sender.member))]]
+    )
 
 
 def placed(row: Row, rows: list[Row]) -> Share:
@@ -120,7 +124,7 @@ def remembered(decay: float, receiver: float, sender: Part, key: str = "") -> Ta
 
 def whole_weight(decay: float, receiver: float, sender: Part) -> float:
     """``sum_s w(s) lr_j(s)``; with one rate ``sum_k k beta^k`` to n_j, or n_i if less, and n_j times what follows."""
-    if not has_one_rate(sender.group):
+    if not has_one_rate(sender.group, sender.member):
         return float(_weights(decay, receiver, sender)[1].sum())
     near = power_sums(decay, counted(decay, min(receiver, sender.n)), 1)[1]
     if receiver <= sender.n:
@@ -135,7 +139,7 @@ def _weights(decay: float, receiver: float, sender: Part) -> tuple[Tensor, Tenso
         return ago, ago
     rest = receiver + 1 - ago
     left = -torch.expm1(rest * math.log(decay)) if decay > 0 else 1 - decay**rest
-    return ago, decay**ago * left / (1 - decay) * past_rates(sender.group, ago)
+    return ago, decay**ago * left / (1 - decay) * past_rates(sender.group, ago, sender.member)
 
 
 def fallen(decay: float, steps: float) -> float:
@@ -164,8 +168,8 @@ def _carried(decay: float, receiver: float, sender: Part, key: str) -> Table | N
 
     A receiver of more updates has ``(beta^(n_j+1) - beta^(n_i+1))/(1 - beta)`` more of every step.
     """
-    past, memory = PastRates.of(sender.group), sender.formulas.memory
-    if memory is None or key not in past.sums or not sender.n == sender.oldest <= receiver:
+    past, memory = PastRates.of(sender.group, sender.member), sender.formulas.memory
+    if memory is None or key not in past.sums or not sender.n <= receiver:
         return None
     more = 0.0
     if receiver > sender.n:

@@ -14,6 +14,7 @@ from torch import Tensor
 from .chains import push, run_chain, take_in
 from .formulas import FirstOrder, Function, Group
 from .groups import Part, step_of
+from .rates import records_of
 from .vectors import Target, accumulate, blocks
 
 State = Mapping[Tensor, dict[str, Any]]
@@ -40,18 +41,13 @@ class RunningPart(Part):
     ) -> None:
         super().__init__(formulas, group, place)
         self.owned = list(parameters)
-        self.made = self.most_made = made
+        self.made = made
         self.target = dict(target or {})
 
     @property
     def n(self) -> float:
         """The step that the optimizer makes next, from 0 on; infinity in the limit form."""
         return math.inf if self.group.get("limit", False) else self.made
-
-    @property
-    def oldest(self) -> float:
-        """The same for the parameter of the group that has made most updates."""
-        return math.inf if math.isinf(self.n) else self.most_made
 
     @cached_property
     def values(self) -> list[float]:
@@ -67,22 +63,26 @@ class RunningPart(Part):
     def aimed(self, target: Mapping[str, float]) -> RunningPart:
         """The same parameters with the values of a target, to receive what those would remember."""
         found = RunningPart(self.formulas, self.group, self.owned, self.made, target, place=self.place)
-        found.span, found.most_made = self.span, self.most_made
+        found.span, found.members = self.span, self.members
         return found
 
 
-def running_parts(formulas: FirstOrder, groups: Sequence[Group], state: State) -> list[RunningPart]:
-    """The parameters that are trained, by group and by the updates that they made."""
+def running_parts(
+    formulas: FirstOrder, groups: Sequence[Group], state: State, *, trained: bool = True
+) -> list[RunningPart]:
+    """The parameters that are trained, or those that are not: by group, updates made, and in which steps."""
     parts: list[RunningPart] = []
     start = 0
     for index, group in enumerate(groups):
-        alike: dict[float, list[Any]] = {}
-        for p in group["params"]:
-            if p.requires_grad:
-                alike.setdefault(_updates_made(state.get(p, {}), formulas), []).append(p)
-        for made, parameters in alike.items():
-            part = RunningPart(formulas, group, parameters, made, place=index)
-            part.span, part.most_made = slice(start, start + len(parameters)), max(alike)
+        alike: dict[tuple[float, int], list[int]] = {}
+        records = records_of(group)
+        for member, p in enumerate(group["params"]):
+            if p.requires_grad == trained:
+                made = _updates_made(state.get(p, {}), formulas)
+                alike.setdefault((made, records.get(member, 0)), []).append(member)
+        for (made, _), members in alike.items():
+            part = RunningPart(formulas, group, [group["params"][k] for k in members], made, place=index)
+            part.span, part.members = slice(start, start + len(members)), members
             start = part.span.stop
             parts.append(part)
     return parts

@@ -131,7 +131,7 @@ class WithMemory(GroupOptimizer[FirstOrder]):
         for saved, mine in pairs:
             check_torch_options(saved, self.formulas)
             kept = {key: value for key, value in mine.items() if key != "params"}
-            groups.append({**kept, **saved})
+            groups.append({**kept, "_rates": [], **saved})
             self.check_group({**groups[-1], "params": mine["params"]})
         groups += state_dict["param_groups"][len(groups) :]
         # What no step here would bring up to date, as NAdam's mu_product, is left out: it is written anew.
@@ -169,7 +169,8 @@ class WithMemory(GroupOptimizer[FirstOrder]):
             loss = self._advance(parts, closure, first=first)
         self._tried = self._tried or first
         aimed = [part.aimed(part.group["target"]) for part in parts if part.group["target"]]
-        note_rates(parts, [*parts, *aimed])
+        resting = running_parts(self.formulas, groups, self.state, trained=False)
+        note_rates(parts, [*parts, *aimed, *resting])
         for group in groups:
             group["n"] += 1
         return loss

@@ -204,9 +204,13 @@ def test_a_group_that_is_thawed_knows_what_the_others_did() -> None:
         of_y.append(rate)
 
 
-@pytest.mark.parametrize("name", ["adan", "optimistic-adam", "delayed-gd", "adam", "rmsprop", "lion"])
+APART = {"rmsprop-torch": ({"alpha": 0.5}, {"alpha": 0.6})}
+"""Values of two groups, where a table of one has steps that weigh nothing beside others."""
+
+
+@pytest.mark.parametrize("name", ["adan", "optimistic-adam", "delayed-gd", "adam", "rmsprop", "lion", *APART])
 @pytest.mark.parametrize("made", [Memoryless, partial(WithMemory, strength=-1.0)])
-@pytest.mark.parametrize("still", [range(1), range(4, 9), range(2, 60)])
+@pytest.mark.parametrize("still", [range(1), range(4, 9), range(2, 60), range(45, 70)])
 def test_steps_of_rate_zero_are_the_limit_of_small_ones(
     still: range, made: Callable[..., Any], name: str
 ) -> None:
@@ -214,7 +218,9 @@ def test_steps_of_rate_zero_are_the_limit_of_small_ones(
     ends = []
     for zero in (0.0, 1e-200):
         parameters = two_tensors()
-        optimizer = made(name, [{"params": [p]} for p in parameters], lr=2e-4)
+        values = APART.get(name, ({}, {}))
+        groups = [{"params": [p], **each} for p, each in zip(parameters, values, strict=True)]
+        optimizer = made(name, groups, lr=2e-4)
         for t in range(still.stop + 3):
             for group in optimizer.param_groups:
                 group["lr"] = zero if t in still else 2e-4 * (1 + t / 100)

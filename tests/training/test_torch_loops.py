@@ -327,6 +327,60 @@ def test_hooks_are_refused_wherever_a_gradient_is_differentiated(
     work(other, closure(other))
 
 
+@pytest.mark.parametrize("hvp", ["central-difference", "forward-difference", "forward-over-reverse"])
+def test_a_probe_sees_that_a_closure_draws_its_own_batch(hvp: str) -> None:
+    net = model().eval()
+
+    def drawn() -> torch.Tensor:
+        nonlocal seen
+        seen += 1
+        return net(X + seen, labels=X.sum(1, keepdim=True)).loss
+
+    seen = 0
+    with pytest.raises(RuntimeError, match="at the same point"):
+        probe(net, torch.optim.AdamW(net.parameters()), drawn, hvp=hvp)
+
+
+@pytest.mark.parametrize("around", [False, True])
+def test_a_forward_difference_under_autocast_is_refused(around: bool) -> None:
+    net = nn.Linear(4, 1)
+
+    def halved() -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            return net(X.float()).square().mean().float()
+
+    made = [kind(net.parameters(), hvp="forward-difference").step for kind in MADE.values()]
+    made.append(lambda loss: probe(net, torch.optim.AdamW(net.parameters()), loss, hvp="forward-difference"))
+    for work in made:
+        with (
+            torch.autocast("cpu", torch.bfloat16, enabled=around),
+            pytest.raises(RuntimeError, match="autocast"),
+        ):
+            work(halved if not around else lambda: net(X.float()).square().mean().float())
+
+
+@pytest.mark.parametrize("kind", [*MADE, *SECOND])
+def test_weight_norm_has_no_second_derivative_in_pytorch(kind: str) -> None:
+    """Its double backward is not the derivative of its gradient, which this shows; by differences training goes on."""
+    net = nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)).double()
+    points = list(net.parameters())
+    loss = lambda: net(X).pow(3).sum()  # noqa: E731
+    directions = [torch.ones_like(p) for p in points]
+    gradient = torch.autograd.grad(loss(), points, create_graph=True)
+    told = torch.autograd.grad(gradient, points, directions)
+    ends = []
+    for t in (1e-5, -2e-5):
+        with torch.no_grad():
+            torch._foreach_add_(points, directions, alpha=t)
+        ends.append(torch.autograd.grad(loss(), points))
+    true = [(ahead - behind) / 2e-5 for ahead, behind in zip(*ends, strict=True)]
+    assert max(float((a - b).abs().max()) for a, b in zip(told, true, strict=True)) > 1
+    with pytest.raises(RuntimeError, match="weight_norm"):
+        {**MADE, **SECOND}[kind](net.parameters()).step(loss)
+    if kind in MADE:
+        MADE[kind](net.parameters(), hvp="central-difference").step(loss)
+
+
 def derivative(net: Model, points: list[torch.Tensor], v: list[torch.Tensor]) -> list[torch.Tensor]:
     """Along v, of the gradient whose part for the first layer is turned round; by autograd on a loss without hooks."""
     with torch.enable_grad():

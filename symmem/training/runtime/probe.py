@@ -52,7 +52,7 @@ from .formulas import FirstOrder, Stability
 from .probe_sizes import Made, all_made, sizes_of
 from .probed import Probed, warn_once
 from .processes import OneProcess
-from .products import Hvp, check_hvp
+from .products import Hvp, check_hvp, is_difference
 from .random_state import random_states, set_random_states
 from .refusals import without_hooks
 from .running import RunningPart, State, check_torch_options, running_parts
@@ -79,10 +79,10 @@ def probe(
 
     The optimizer is PyTorch's or the one of the runtime with memory, whose strength does not matter here. The closure
     returns the loss and does not call backward. Parameters, buffers, gradients, state and random numbers stay as they
-    are. It costs one gradient, the products of one step of Memoryless, and one more for each of the ``iterations``
-    that find the sharpness, which end when it changes by less than 1/1000; 0 leaves it out. Of several processes it is
-    for the joint batch: those of the model, where it is that of DistributedDataParallel or fully_shard, else of
-    ``process_group``.
+    are. It costs one gradient (two by differences), the products of one step of Memoryless, and one more for each of
+    the ``iterations`` that find the sharpness, which end when it changes by less than 1/1000; 0 leaves it out. Of
+    several processes it is for the joint batch: those of the model, where it is that of DistributedDataParallel or
+    fully_shard, else of ``process_group``.
 
     ``missing`` of the answer says why numbers are not there. Where |C| > |U|, or in most entries, a warning says so,
     once for an optimizer.
@@ -129,7 +129,10 @@ def _probed(
             edge.update(sharpness(*known, processes=processes, iterations=iterations))
 
     watches = isinstance(formulas.stability, Stability) and iterations > 0
-    loss = float(evaluate(parts, parts, closure, resources, further=further if watches else None))
+    # A closure that draws a batch of its own, or has too few digits, makes differences of something else.
+    given = parts, parts, closure, resources
+    first = is_difference(resources.hvp)
+    loss = float(evaluate(*given, first=first, further=further if watches else None))
     made = made or all_made(parts, state)
     numbers = {"loss": loss, **sizes_of(formulas, parts, loss, made, processes), **edge}
     numbers["steps"] = float(max((part.made for part in parts), default=0.0))

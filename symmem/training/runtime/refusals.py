@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from torch import Tensor, finfo
+from torch import Tensor, finfo, is_autocast_enabled
 from torch.overrides import TorchFunctionMode
 
 from .vectors import Closure
@@ -88,6 +88,8 @@ def check_twice(gradients: Iterable[Tensor]) -> None:
     found = operations(gradients)
     if "torch::autograd::Error" in found:
         raise not_twice("a function in the model is marked once_differentiable")
+    if "WeightNormInterfaceBackward0" in found:
+        raise not_twice("PyTorch's second derivative of weight_norm is not that of its gradient")
     if "BackwardHookFunctionBackward" in found:
         raise RuntimeError(f"a module has a full backward hook, {_HOOK}")
 
@@ -113,6 +115,30 @@ class _NoHooks(TorchFunctionMode):
             owner = getattr(getattr(hook, "func", hook), "__module__", None) or ""
             if not owner.startswith("torch.distributed."):
                 raise RuntimeError(f"the closure puts a hook on a tensor, {_HOOK}")
+        return func(*args, **(kwargs or {}))
+
+
+def without_autocast(closure: Closure) -> Closure:
+    """The closure, whose gradients have to have the digits of the parameters."""
+
+    def checked() -> Tensor:
+        with _NoAutocast():
+            return closure()
+
+    return checked
+
+
+class _NoAutocast(TorchFunctionMode):
+    """Refuses autocast, wherever it was entered."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if is_autocast_enabled("cpu") or is_autocast_enabled("cuda"):
+            raise RuntimeError(
+                "under autocast gradients have the digits of half precision, and their forward difference is noise; "
+                'use hvp="double-backward", or "central-difference" for one digit'
+            )
         return func(*args, **(kwargs or {}))
 
 

@@ -16,7 +16,7 @@ from .formulas import Function
 from .groups import Part, Product
 from .processes import OneProcess
 from .products import Hvp, check_hooks, evaluation_by, is_difference
-from .refusals import without_hooks
+from .refusals import without_autocast, without_hooks
 from .remembered import Row, Table, planned
 from .sharding import OnShard, is_sharded, local
 from .vectors import Closure, Target, Vectors, accumulate, joined, widened
@@ -60,6 +60,8 @@ def evaluate(
         check_hooks([p for part in parts for p in part.owned], resources.hvp)
     if first and resources.hvp == "double-backward":
         closure = without_hooks(closure)
+    if first and resources.hvp == "forward-difference":
+        closure = without_autocast(closure)
     with processes.opened([p for part in parts for p in part.owned]) as points:
         evaluation = evaluation_by(resources.hvp, products=multiplies)(closure, points, processes)
         if tried:

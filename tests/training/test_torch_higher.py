@@ -8,6 +8,8 @@ from group_truth import Group, closure, error, moved_to_order, optimizer_of, par
 from sympy import Rational
 from truth import FIRST, shown_first
 
+from symmem.training import Memoryless
+
 RATES = [Group((0, 2), n=3), Group((1,), lr=Rational(1, 30), n=3)]
 
 
@@ -58,3 +60,22 @@ def test_maximize_and_unused_parameters() -> None:
         up.step(lambda: -closure(twins)())
     assert all(torch.equal(a, b) for a, b in zip(tensors, twins, strict=True))
     assert unused.tolist() == [1.0, 1.0]
+
+
+def test_what_no_formula_reads_may_differ_between_groups() -> None:
+    """Schedulers and frameworks write into groups: the highest rate of a cycle, names of parameters."""
+    made = []
+    for is_named in (False, True):
+        tensors = parameters()
+        groups = [{"params": tensors[:1], "lr": 0.001}, {"params": tensors[1:], "lr": 0.002}]
+        if is_named:
+            groups = [{**group, "name": f"group {k}"} for k, group in enumerate(groups)]
+        optimizer = Memoryless("heavyball", groups, lr=0.001, order=2)
+        if is_named:
+            for group in optimizer.param_groups:
+                group["max_lr"] = 10 * group["lr"]
+        for _ in range(3):
+            optimizer.step(closure(tensors))
+        made.append(tensors)
+    assert all(torch.equal(a, b) for a, b in zip(*made, strict=True))
+    assert not torch.equal(made[0][0], parameters()[0])
